@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* json.c - a pull reader for JSON (RFC 8259) in memory */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/json.h"
+
+void json_init(struct json *j, const char *text, size_t len)
+{
+	memset(j, 0, sizeof(*j));
+	j->start = j->p = text;
+	j->end = text + len;
+}
+
+int json_fail(struct json *j, const char *what)
+{
+	if (!j->error) {
+		j->error = what;
+		j->error_at = j->p;
+	}
+	return -EBADMSG;
+}
+
+void json_error(const struct json *j, char *buf, size_t size)
+{
+	unsigned long line = 1;
+	const char *p, *line_start = j->start;
+
+	for (p = j->start; p < j->error_at; p++)
+		if (*p == '\n') {
+			line++;
+			line_start = p + 1;
+		}
+	snprintf(buf, size, "line %lu, column %lu: %s", line,
+		 j->error ? (unsigned long)(j->error_at - line_start) + 1 : 1,
+		 j->error ? j->error : "no error");
+}
+
+static void skip_space(struct json *j)
+{
+	while (j->p < j->end &&
+	       (*j->p == ' ' || *j->p == '\n' || *j->p == '\t' || *j->p == '\r'))
+		j->p++;
+}
+
+enum json_type json_peek(struct json *j)
+{
+	if (j->error)
+		return JSON_BAD;
+	skip_space(j);
+	if (j->p == j->end)
+		return JSON_BAD;
+	switch (*j->p) {
+	case '{':
+		return JSON_OBJECT;
+	case '[':
+		return JSON_ARRAY;
+	case '"':
+		return JSON_STRING;
+	case 't':
+	case 'f':
+		return JSON_BOOL;
+	case 'n':
+		return JSON_NULL;
+	case '-':
+	case '0' ... '9':
+		return JSON_NUMBER;
+	default:
+		return JSON_BAD;
+	}
+}
+
+static int open_nested(struct json *j, bool object)
+{
+	uint64_t bit;
+
+	if (json_peek(j) != (object ? JSON_OBJECT : JSON_ARRAY))
+		return json_fail(j, object ? "expected an object" : "expected an array");
+	if (j->depth == JSON_DEPTH_MAX)
+		return json_fail(j, "nested too deeply");
+	bit = 1ull << j->depth++;
+	j->is_object = object ? j->is_object | bit : j->is_object & ~bit;
+	j->has_member &= ~bit;
+	j->p++;
+	return 0;
+}
+
+int json_object(struct json *j)
+{
+	return open_nested(j, true);
+}
+
+int json_array(struct json *j)
+{
+	return open_nested(j, false);
+}
+
+/* To the next member: 1 there is one, 0 closed. */
+static int next_member(struct json *j, bool object)
+{
+	uint64_t bit;
+
+	if (j->error)
+		return -EBADMSG;
+	if (!j->depth)
+		return json_fail(j, "no object or array is open");
+	bit = 1ull << (j->depth - 1);
+	if (!!(j->is_object & bit) != object)
+		return json_fail(j, object ? "expected an object" : "expected an array");
+	skip_space(j);
+	if (j->p == j->end)
+		return json_fail(j, "the text ends inside an object or array");
+	if (*j->p == (object ? '}' : ']')) {
+		j->p++;
+		j->depth--;
+		return 0;
+	}
+	if (j->has_member & bit) {
+		if (*j->p != ',')
+			return json_fail(j, "expected a comma");
+		j->p++;
+	}
+	j->has_member |= bit;
+	return 1;
+}
+
+int json_next(struct json *j)
+{
+	return next_member(j, false);
+}
+
+int json_key(struct json *j, struct json_str *key)
+{
+	int ret = next_member(j, true);
+
+	if (ret <= 0)
+		return ret;
+	if (json_peek(j) != JSON_STRING)
+		return json_fail(j, "expected a key");
+	ret = json_string(j, key);
+	if (ret)
+		return ret;
+	skip_space(j);
+	if (j->p == j->end || *j->p != ':')
+		return json_fail(j, "expected a colon");
+	j->p++;
+	return 1;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+int json_string(struct json *j, struct json_str *str)
+{
+	const char *p;
+	bool escaped = false;
+	int i;
+
+	if (json_peek(j) != JSON_STRING)
+		return json_fail(j, "expected a string");
+	for (p = j->p + 1; p < j->end && *p != '"'; p++) {
+		if ((unsigned char)*p < 0x20) {
+			j->p = p;
+			return json_fail(j, "control character in a string");
+		}
+		if (*p != '\\')
+			continue;
+		escaped = true;
+		if (++p == j->end)
+			break;
+		if (*p == 'u') {
+			for (i = 0; i < 4; i++)
+				if (++p == j->end || hex_digit(*p) < 0) {
+					j->p = p;
+					return json_fail(j, "bad \\u escape");
+				}
+		} else if (!strchr("\"\\/bfnrt", *p) || !*p) {
+			j->p = p;
+			return json_fail(j, "bad escape");
+		}
+	}
+	if (p >= j->end)
+		return json_fail(j, "the text ends inside a string");
+	str->s = j->p + 1;
+	str->len = p - str->s;
+	str->escaped = escaped;
+	j->p = p + 1;
+	return 0;
+}
+
+static bool is_digit(const struct json *j, const char *p)
+{
+	return p < j->end && *p >= '0' && *p <= '9';
+}
+
+/* Behind the number at j->p, or NULL. */
+static const char *number_end(const struct json *j)
+{
+	const char *p = j->p;
+
+	if (p < j->end && *p == '-')
+		p++;
+	if (!is_digit(j, p))
+		return NULL;
+	if (*p == '0')
+		p++;
+	else
+		while (is_digit(j, p))
+			p++;
+	if (p < j->end && *p == '.') {
+		if (!is_digit(j, ++p))
+			return NULL;
+		while (is_digit(j, p))
+			p++;
+	}
+	if (p < j->end && (*p | 0x20) == 'e') {
+		p++;
+		if (p < j->end && (*p == '+' || *p == '-'))
+			p++;
+		if (!is_digit(j, p))
+			return NULL;
+		while (is_digit(j, p))
+			p++;
+	}
+	return p;
+}
+
+int json_u64(struct json *j, uint64_t *out)
+{
+	const char *p, *end;
+	uint64_t v = 0;
+
+	if (json_peek(j) != JSON_NUMBER)
+		return json_fail(j, "expected a number");
+	end = number_end(j);
+	if (!end)
+		return json_fail(j, "bad number");
+	for (p = j->p; p < end; p++) {
+		if (*p < '0' || *p > '9')
+			return json_fail(j, "expected a whole number of at least 0");
+		if (__builtin_mul_overflow(v, (uint64_t)10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
+			return json_fail(j, "number out of range");
+	}
+	*out = v;
+	j->p = end;
+	return 0;
+}
+
+static int word(struct json *j, const char *s)
+{
+	size_t len = strlen(s);
+
+	if ((size_t)(j->end - j->p) < len || memcmp(j->p, s, len))
+		return json_fail(j, "expected a value");
+	j->p += len;
+	return 0;
+}
+
+int json_bool(struct json *j, bool *v)
+{
+	bool t;
+	int ret;
+
+	if (json_peek(j) != JSON_BOOL)
+		return json_fail(j, "expected true or false");
+	t = *j->p == 't';
+	ret = word(j, t ? "true" : "false");
+	if (ret == 0)
+		*v = t;
+	return ret;
+}
+
+int json_null(struct json *j)
+{
+	if (json_peek(j) != JSON_NULL)
+		return json_fail(j, "expected null");
+	return word(j, "null");
+}
+
+int json_skip(struct json *j)
+{
+	unsigned int base = j->depth;
+	struct json_str str;
+	const char *end;
+	bool b;
+	int ret;
+
+	do {
+		/* inside a nested value: to its next member, or out of it */
+		if (j->depth > base) {
+			if (j->is_object & 1ull << (j->depth - 1))
+				ret = json_key(j, &str);
+			else
+				ret = json_next(j);
+			if (ret < 0)
+				return ret;
+			if (ret == 0)
+				continue;
+		}
+		switch (json_peek(j)) {
+		case JSON_OBJECT:
+			ret = json_object(j);
+			break;
+		case JSON_ARRAY:
+			ret = json_array(j);
+			break;
+		case JSON_STRING:
+			ret = json_string(j, &str);
+			break;
+		case JSON_NUMBER:
+			end = number_end(j);
+			if (!end)
+				return json_fail(j, "bad number");
+			j->p = end;
+			ret = 0;
+			break;
+		case JSON_BOOL:
+			ret = json_bool(j, &b);
+			break;
+		case JSON_NULL:
+			ret = json_null(j);
+			break;
+		default:
+			ret = json_fail(j, "expected a value");
+		}
+		if (ret)
+			return ret;
+	} while (j->depth > base);
+	return 0;
+}
+
+int json_end(struct json *j)
+{
+	if (j->error)
+		return -EBADMSG;
+	skip_space(j);
+	if (j->depth)
+		return json_fail(j, "the text ends inside an object or array");
+	if (j->p != j->end)
+		return json_fail(j, "more text behind the value");
+	return 0;
+}
+
+bool json_str_is(const struct json_str *str, const char *s)
+{
+	return str->len == strlen(s) && !memcmp(str->s, s, str->len);
+}
+
+static unsigned int hex4(const char *p)
+{
+	return hex_digit(p[0]) << 12 | hex_digit(p[1]) << 8 | hex_digit(p[2]) << 4 |
+	       hex_digit(p[3]);
+}
+
+static size_t put_utf8(char *out, uint32_t c)
+{
+	if (c < 0x80) {
+		out[0] = c;
+		return 1;
+	}
+	if (c < 0x800) {
+		out[0] = 0xc0 | c >> 6;
+		out[1] = 0x80 | (c & 0x3f);
+		return 2;
+	}
+	if (c < 0x10000) {
+		out[0] = 0xe0 | c >> 12;
+		out[1] = 0x80 | (c >> 6 & 0x3f);
+		out[2] = 0x80 | (c & 0x3f);
+		return 3;
+	}
+	out[0] = 0xf0 | c >> 18;
+	out[1] = 0x80 | (c >> 12 & 0x3f);
+	out[2] = 0x80 | (c >> 6 & 0x3f);
+	out[3] = 0x80 | (c & 0x3f);
+	return 4;
+}
+
+int json_str_copy(const struct json_str *str, char *buf, size_t size)
+{
+	const char *p = str->s, *end = str->s + str->len;
+	size_t n = 0;
+
+	while (p < end) {
+		uint32_t c = (unsigned char)*p++;
+
+		/* room for the longest character and the NUL */
+		if (size < 5 || n > size - 5) {
+			if (n + 1 >= size)
+				return -ENOSPC;
+			if (c == '\\')
+				return -ENOSPC;
+		}
+		if (c != '\\') {
+			buf[n++] = c;
+			continue;
+		}
+		switch (c = (unsigned char)*p++) {
+		case 'b':
+			c = '\b';
+			break;
+		case 'f':
+			c = '\f';
+			break;
+		case 'n':
+			c = '\n';
+			break;
+		case 'r':
+			c = '\r';
+			break;
+		case 't':
+			c = '\t';
+			break;
+		case 'u':
+			c = hex4(p);
+			p += 4;
+			if (c >= 0xd800 && c < 0xdc00 && end - p >= 6 && p[0] == '\\' && p[1] == 'u') {
+				uint32_t low = hex4(p + 2);
+
+				if (low >= 0xdc00 && low < 0xe000) {
+					c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+					p += 6;
+				}
+			}
+			if (c == 0 || (c >= 0xd800 && c < 0xe000))
+				return -EBADMSG;
+			break;
+		}
+		n += put_utf8(buf + n, c);
+	}
+	if (n >= size)
+		return -ENOSPC;
+	buf[n] = '\0';
+	return n;
+}

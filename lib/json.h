@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * json.h - a pull reader for JSON (RFC 8259) in memory
+ *
+ * The caller walks the document and says what it expects; nothing is
+ * allocated and nothing is copied unless asked for.  The first error sticks:
+ * every later call returns -EBADMSG, and json_error() says what and where.
+ *
+ *	json_init(&j, text, len);
+ *	if (json_object(&j) == 0)
+ *		while (json_key(&j, &key) > 0) {
+ *			if (json_str_is(&key, "size"))
+ *				json_u64(&j, &size);
+ *			else
+ *				json_skip(&j);
+ *		}
+ *	err = json_end(&j);
+ *
+ * Nesting is bounded by JSON_DEPTH_MAX.  Member order is free; repeated keys
+ * are the caller's to refuse.
+ */
+#ifndef CUZK_LIB_JSON_H
+#define CUZK_LIB_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define JSON_DEPTH_MAX 64
+
+enum json_type {
+	JSON_BAD,		/* no value starts here */
+	JSON_OBJECT,
+	JSON_ARRAY,
+	JSON_STRING,
+	JSON_NUMBER,
+	JSON_BOOL,
+	JSON_NULL,
+};
+
+/* A string as it stands between its quotes. */
+struct json_str {
+	const char *s;
+	size_t len;
+	bool escaped;		/* holds backslashes: json_str_copy() undoes them */
+};
+
+struct json {
+	const char *start, *p, *end;
+	unsigned int depth;
+	/* bit d: an object (1) or array (0) is open at depth d; it has had a member */
+	uint64_t is_object, has_member;
+	const char *error;	/* what is wrong; NULL: nothing so far */
+	const char *error_at;
+};
+
+void json_init(struct json *j, const char *text, size_t len);
+enum json_type json_peek(struct json *j);
+/* Opens an object or array: 0 or -EBADMSG. */
+int json_object(struct json *j);
+int json_array(struct json *j);
+/* The next member's key; its value must be read next.  1, 0: closed, -EBADMSG. */
+int json_key(struct json *j, struct json_str *key);
+/* Is there another element?  1: it must be read next, 0: closed, -EBADMSG. */
+int json_next(struct json *j);
+/* Scalars. */
+int json_string(struct json *j, struct json_str *str);
+int json_u64(struct json *j, uint64_t *v);	/* an integer in range, without fraction or exponent */
+int json_bool(struct json *j, bool *v);
+int json_null(struct json *j);
+/* Any value, with everything in it. */
+int json_skip(struct json *j);
+/* The document ends here: 0 or -EBADMSG. */
+int json_end(struct json *j);
+/* The caller found a value wrong: what is a string that lives on.  Returns -EBADMSG. */
+int json_fail(struct json *j, const char *what);
+/* "line 3, column 7: expected a string" into buf. */
+void json_error(const struct json *j, char *buf, size_t size);
+
+bool json_str_is(const struct json_str *str, const char *s);
+/* Undoes escapes, adds a NUL.  Length without it, or -ENOSPC, or -EBADMSG (NUL inside). */
+int json_str_copy(const struct json_str *str, char *buf, size_t size);
+
+#endif
