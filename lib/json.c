@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* json.c - a pull reader for JSON (RFC 8259) in memory */
+/* json.c - a pull reader for JSON (RFC 8259), in memory or by pieces */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +11,16 @@ void json_init(struct json *j, const char *text, size_t len)
 	memset(j, 0, sizeof(*j));
 	j->start = j->p = text;
 	j->end = text + len;
+}
+
+void json_init_pieces(struct json *j, json_read_fn read, void *ctx, char *buf, size_t buf_size)
+{
+	json_init(j, buf, 0);
+	j->read = read;
+	j->ctx = ctx;
+	j->buf = buf;
+	j->buf_size = buf_size;
+	j->pieces = true;
 }
 
 int json_fail(struct json *j, const char *what)
@@ -27,6 +37,12 @@ void json_error(const struct json *j, char *buf, size_t size)
 	unsigned long line = 1;
 	const char *p, *line_start = j->start;
 
+	if (j->pieces) {
+		snprintf(buf, size, "byte %llu: %s",
+			 j->error ? (unsigned long long)(j->base + (j->error_at - j->start)) : 0,
+			 j->error ? j->error : "no error");
+		return;
+	}
 	for (p = j->start; p < j->error_at; p++)
 		if (*p == '\n') {
 			line++;
@@ -37,10 +53,50 @@ void json_error(const struct json *j, char *buf, size_t size)
 		 j->error ? j->error : "no error");
 }
 
+/* Reads more behind what is in memory and moves it to the front. False: there is none. */
+static bool more(struct json *j)
+{
+	const char *from = j->keep ? j->keep : j->p, *why = NULL;
+	size_t kept = j->end - from, n = 0;
+
+	if (!j->read || j->error)
+		return false;
+	if (kept == j->buf_size) {
+		json_fail(j, "a name, string or number is too long");
+		return false;
+	}
+	memmove(j->buf, from, kept);
+	j->base += from - j->start;
+	j->p = j->buf + (j->p - from);
+	j->start = j->buf;
+	j->end = j->buf + kept;
+	if (j->keep)
+		j->keep = j->buf;
+	if (j->read(j->ctx, j->buf + kept, j->buf_size - kept, &n, &why) < 0) {
+		json_fail(j, why);
+		return false;
+	}
+	j->end += n;
+	if (!n)
+		j->read = NULL;
+	return n != 0;
+}
+
+/* As many as n bytes from p on, or all that there are. */
+static inline void need(struct json *j, size_t n)
+{
+	while ((size_t)(j->end - j->p) < n && more(j))
+		;
+}
+
+static inline bool at_end(struct json *j)
+{
+	return j->p == j->end && !more(j);
+}
+
 static void skip_space(struct json *j)
 {
-	while (j->p < j->end &&
-	       (*j->p == ' ' || *j->p == '\n' || *j->p == '\t' || *j->p == '\r'))
+	while (!at_end(j) && (*j->p == ' ' || *j->p == '\n' || *j->p == '\t' || *j->p == '\r'))
 		j->p++;
 }
 
@@ -49,7 +105,7 @@ enum json_type json_peek(struct json *j)
 	if (j->error)
 		return JSON_BAD;
 	skip_space(j);
-	if (j->p == j->end)
+	if (at_end(j))
 		return JSON_BAD;
 	switch (*j->p) {
 	case '{':
@@ -109,7 +165,7 @@ static int next_member(struct json *j, bool object)
 	if (!!(j->is_object & bit) != object)
 		return json_fail(j, object ? "expected an object" : "expected an array");
 	skip_space(j);
-	if (j->p == j->end)
+	if (at_end(j))
 		return json_fail(j, "the text ends inside an object or array");
 	if (*j->p == (object ? '}' : ']')) {
 		j->p++;
@@ -141,7 +197,11 @@ int json_key(struct json *j, struct json_str *key)
 	ret = json_string(j, key);
 	if (ret)
 		return ret;
+	/* the key is still wanted when the colon is not in memory yet */
+	j->keep = key->s;
 	skip_space(j);
+	key->s = j->keep;
+	j->keep = NULL;
 	if (j->p == j->end || *j->p != ':')
 		return json_fail(j, "expected a colon");
 	j->p++;
@@ -156,37 +216,116 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-int json_string(struct json *j, struct json_str *str)
+/* Behind the bytes of a string that need no look, eight at a time. */
+static const char *skip_plain(const char *p, const char *end)
 {
-	const char *p;
-	bool escaped = false;
+	const uint64_t ones = 0x0101010101010101ull, highs = 0x8080808080808080ull;
+
+	for (; end - p >= 8; p += 8) {
+		uint64_t w, quote, slash;
+
+		memcpy(&w, p, 8);
+		quote = w ^ ones * '"';
+		slash = w ^ ones * '\\';
+		/* a byte below 0x20, one of the two, or not ASCII; some false alarms */
+		if (((w - ones * 0x20) | (quote - ones) | (slash - ones) | w) & highs)
+			break;
+	}
+	return p;
+}
+
+/* Length of the character of two to four bytes at p (Unicode, table 3-7); 0: none. */
+static size_t utf8_len(const char *s, const char *end)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	unsigned char lo = 0x80, hi = 0xbf;
+	size_t i, n;
+
+	if (*p >= 0xc2 && *p <= 0xdf) {
+		n = 2;
+	} else if (*p >= 0xe0 && *p <= 0xef) {
+		n = 3;
+		lo = *p == 0xe0 ? 0xa0 : lo;
+		hi = *p == 0xed ? 0x9f : hi;
+	} else if (*p >= 0xf0 && *p <= 0xf4) {
+		n = 4;
+		lo = *p == 0xf0 ? 0x90 : lo;
+		hi = *p == 0xf4 ? 0x8f : hi;
+	} else {
+		return 0;
+	}
+	if ((size_t)(end - s) < n || p[1] < lo || p[1] > hi)
+		return 0;
+	for (i = 2; i < n; i++)
+		if (p[i] < 0x80 || p[i] > 0xbf)
+			return 0;
+	return n;
+}
+
+/* The quote that ends the string at j->p; j->end: it is not in memory; NULL: it is wrong. */
+static const char *string_end(struct json *j, bool *escaped, const char **bad, const char **why)
+{
+	const char *p = j->p + 1;
+	size_t n;
 	int i;
 
-	if (json_peek(j) != JSON_STRING)
-		return json_fail(j, "expected a string");
-	for (p = j->p + 1; p < j->end && *p != '"'; p++) {
+	for (*escaped = false;; p++) {
+		p = skip_plain(p, j->end);
+		if (p == j->end || *p == '"')
+			return p;
+		*bad = p;
 		if ((unsigned char)*p < 0x20) {
-			j->p = p;
-			return json_fail(j, "control character in a string");
+			*why = "control character in a string";
+			return NULL;
+		}
+		if ((unsigned char)*p >= 0x80) {
+			n = utf8_len(p, j->end);
+			if (!n && j->end - p < 4 && j->read)
+				return j->end;
+			if (!n) {
+				*why = "a string is not UTF-8";
+				return NULL;
+			}
+			p += n - 1;
+			continue;
 		}
 		if (*p != '\\')
 			continue;
-		escaped = true;
+		*escaped = true;
 		if (++p == j->end)
-			break;
+			return p;
 		if (*p == 'u') {
-			for (i = 0; i < 4; i++)
-				if (++p == j->end || hex_digit(*p) < 0) {
-					j->p = p;
-					return json_fail(j, "bad \\u escape");
+			for (i = 0; i < 4; i++) {
+				if (++p == j->end)
+					return p;
+				if (hex_digit(*p) < 0) {
+					*bad = p;
+					*why = "bad \\u escape";
+					return NULL;
 				}
+			}
 		} else if (!strchr("\"\\/bfnrt", *p) || !*p) {
-			j->p = p;
-			return json_fail(j, "bad escape");
+			*bad = p;
+			*why = "bad escape";
+			return NULL;
 		}
 	}
-	if (p >= j->end)
-		return json_fail(j, "the text ends inside a string");
+}
+
+int json_string(struct json *j, struct json_str *str)
+{
+	const char *p, *bad = NULL, *why = NULL;
+	bool escaped;
+
+	if (json_peek(j) != JSON_STRING)
+		return json_fail(j, "expected a string");
+	while ((p = string_end(j, &escaped, &bad, &why)) == j->end)
+		if (!more(j))
+			return json_fail(j, "the text ends inside a string");
+	if (!p) {
+		j->p = bad;
+		return json_fail(j, why);
+	}
 	str->s = j->p + 1;
 	str->len = p - str->s;
 	str->escaped = escaped;
@@ -199,11 +338,16 @@ static bool is_digit(const struct json *j, const char *p)
 	return p < j->end && *p >= '0' && *p <= '9';
 }
 
-/* Behind the number at j->p, or NULL. */
-static const char *number_end(const struct json *j)
-{
-	const char *p = j->p;
+/* by pieces, a number must be shorter */
+#define NUMBER_MAX 128
 
+/* Behind the number at j->p, or NULL. */
+static const char *number_end(struct json *j)
+{
+	const char *p;
+
+	need(j, NUMBER_MAX);
+	p = j->p;
 	if (p < j->end && *p == '-')
 		p++;
 	if (!is_digit(j, p))
@@ -228,7 +372,7 @@ static const char *number_end(const struct json *j)
 		while (is_digit(j, p))
 			p++;
 	}
-	return p;
+	return j->pieces && p - j->p >= NUMBER_MAX ? NULL : p;
 }
 
 int json_u64(struct json *j, uint64_t *out)
@@ -257,10 +401,72 @@ static int word(struct json *j, const char *s)
 {
 	size_t len = strlen(s);
 
+	need(j, len);
 	if ((size_t)(j->end - j->p) < len || memcmp(j->p, s, len))
 		return json_fail(j, "expected a value");
 	j->p += len;
 	return 0;
+}
+
+/* The usual form, without white space.  NULL: not that; nothing was consumed. */
+static const char *bytes_fast(const char *s, uint8_t *out, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	size_t i;
+
+	if (*p++ != '[')
+		return NULL;
+	for (i = 0; i < n; i++) {
+		unsigned int v = *p++ - '0', d = *p - '0';
+
+		if (v > 9)
+			return NULL;
+		if (d <= 9 && v) {
+			v = 10 * v + d;
+			d = *++p - '0';
+			if (d <= 9) {
+				v = 10 * v + d;
+				p++;
+			}
+		}
+		if (v > 255 || *p++ != (i + 1 < n ? ',' : ']'))
+			return NULL;
+		out[i] = v;
+	}
+	return (const char *)p;
+}
+
+int json_bytes(struct json *j, uint8_t *out, size_t n)
+{
+	const char *p = NULL;
+	uint64_t v;
+	size_t i;
+
+	if (json_peek(j) != JSON_ARRAY)
+		return json_fail(j, "expected an array of bytes");
+	/* "[" and n times "255," at most */
+	if (n && n < JSON_BUF_MIN / 4) {
+		need(j, 4 * n + 1);
+		if ((size_t)(j->end - j->p) > 4 * n)
+			p = bytes_fast(j->p, out, n);
+		if (p) {
+			j->p = p;
+			return 0;
+		}
+	}
+	json_array(j);
+	for (i = 0; i < n; i++) {
+		if (json_next(j) == 0)
+			return json_fail(j, "an array has too few bytes");
+		if (json_u64(j, &v) < 0)
+			return -EBADMSG;
+		if (v > 255)
+			return json_fail(j, "expected a number from 0 to 255");
+		out[i] = v;
+	}
+	if (json_next(j) > 0)
+		return json_fail(j, "an array has too many bytes");
+	return j->error ? -EBADMSG : 0;
 }
 
 int json_bool(struct json *j, bool *v)
@@ -341,6 +547,8 @@ int json_end(struct json *j)
 	if (j->error)
 		return -EBADMSG;
 	skip_space(j);
+	if (j->error)
+		return -EBADMSG;
 	if (j->depth)
 		return json_fail(j, "the text ends inside an object or array");
 	if (j->p != j->end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * json.h - a pull reader for JSON (RFC 8259) in memory
+ * json.h - a pull reader for JSON (RFC 8259), in memory or by pieces
  *
  * The caller walks the document and says what it expects; nothing is
  * allocated and nothing is copied unless asked for.  The first error sticks:
@@ -16,8 +16,13 @@
  *		}
  *	err = json_end(&j);
  *
- * Nesting is bounded by JSON_DEPTH_MAX.  Member order is free; repeated keys
- * are the caller's to refuse.
+ * Nesting is bounded by JSON_DEPTH_MAX, text must be UTF-8.  Member order is
+ * free; repeated keys are the caller's to refuse.
+ *
+ * By pieces, the text comes through a read function and a buffer of the
+ * caller's, so that a text that is itself the content of something else is
+ * never whole in memory.  A key, string or number must fit the buffer, and is
+ * valid until the next call.
  */
 #ifndef CUZK_LIB_JSON_H
 #define CUZK_LIB_JSON_H
@@ -45,6 +50,12 @@ struct json_str {
 	bool escaped;		/* holds backslashes: json_str_copy() undoes them */
 };
 
+/*
+ * Fills buf with up to max bytes; *len = 0: the end.  Negative: the text is
+ * broken in a way that *why says (a string that lives on).
+ */
+typedef int (*json_read_fn)(void *ctx, char *buf, size_t max, size_t *len, const char **why);
+
 struct json {
 	const char *start, *p, *end;
 	unsigned int depth;
@@ -52,9 +63,20 @@ struct json {
 	uint64_t is_object, has_member;
 	const char *error;	/* what is wrong; NULL: nothing so far */
 	const char *error_at;
+	/* by pieces only */
+	json_read_fn read;		/* NULL: nothing more comes */
+	void *ctx;
+	char *buf;
+	size_t buf_size;
+	const char *keep;		/* not to be lost when more is read; NULL: p */
+	uint64_t base;			/* start's offset in the text */
+	bool pieces;
 };
 
 void json_init(struct json *j, const char *text, size_t len);
+/* buf of at least JSON_BUF_MIN bytes, better 64 KiB. */
+#define JSON_BUF_MIN 256
+void json_init_pieces(struct json *j, json_read_fn read, void *ctx, char *buf, size_t buf_size);
 enum json_type json_peek(struct json *j);
 /* Opens an object or array: 0 or -EBADMSG. */
 int json_object(struct json *j);
@@ -66,6 +88,7 @@ int json_next(struct json *j);
 /* Scalars. */
 int json_string(struct json *j, struct json_str *str);
 int json_u64(struct json *j, uint64_t *v);	/* an integer in range, without fraction or exponent */
+int json_bytes(struct json *j, uint8_t *out, size_t n);	/* an array of n integers, 0..255 */
 int json_bool(struct json *j, bool *v);
 int json_null(struct json *j);
 /* Any value, with everything in it. */
@@ -74,7 +97,7 @@ int json_skip(struct json *j);
 int json_end(struct json *j);
 /* The caller found a value wrong: what is a string that lives on.  Returns -EBADMSG. */
 int json_fail(struct json *j, const char *what);
-/* "line 3, column 7: expected a string" into buf. */
+/* "line 3, column 7: expected a string" into buf; by pieces "byte 60: expected ...". */
 void json_error(const struct json *j, char *buf, size_t size);
 
 bool json_str_is(const struct json_str *str, const char *s);

@@ -99,9 +99,124 @@ static void test_errors(void)
 	ok(!strcmp(text, "line 2, column 7: expected a value"), "the error names its place: %s", text);
 }
 
+struct source {
+	const char *text;
+	size_t len, step;
+};
+
+static int read_source(void *ctx, char *buf, size_t max, size_t *len, const char **why)
+{
+	struct source *s = ctx;
+
+	if (s->text[0] == '!') {
+		*why = "the source is broken";
+		return -1;
+	}
+	*len = s->len < s->step ? s->len : s->step;
+	*len = *len < max ? *len : max;
+	memcpy(buf, s->text, *len);
+	s->text += *len;
+	s->len -= *len;
+	return 0;
+}
+
+/* The members of text, read with json_bytes and json_u64, by pieces of step bytes. */
+static bool walk_pieces(const char *text, size_t step, uint8_t bytes[4], uint64_t *n)
+{
+	struct source source = { text, strlen(text), step };
+	char buf[JSON_BUF_MIN];
+	struct json j;
+	struct json_str key;
+
+	json_init_pieces(&j, read_source, &source, buf, sizeof(buf));
+	json_object(&j);
+	while (json_key(&j, &key) > 0) {
+		if (json_str_is(&key, "bytes"))
+			json_bytes(&j, bytes, 4);
+		else if (json_str_is(&key, "number"))
+			json_u64(&j, n);
+		else
+			json_skip(&j);
+	}
+	return json_end(&j) == 0;
+}
+
+static void test_pieces(void)
+{
+	static const char text[] = "{\"bytes\":[0,255,10,7],\"other\" : [\"\xc3\xa9\\u00e9\", null ,{}],"
+				   "\n\"number\"   :\t 123456789, \"x\":true}  ";
+	static const char *const wrong[] = {
+		"[1,2,3]", "[1,2,3,4,5]", "[1,2,3,256]", "[1,2,3,-4]", "[1,2,3,04]", "[1,2,3,4.0]",
+		"[1,2,3,\"4\"]", "[1,2,,4]", "[1,2,3,4", "1", "[1,2,3,1000]",
+	};
+	struct source source;
+	char buf[JSON_BUF_MIN], error[128], longish[2 * JSON_BUF_MIN];
+	uint8_t bytes[4];
+	struct json j;
+	uint64_t n;
+	size_t i, good = 0;
+
+	for (i = 1; i < sizeof(text); i++) {
+		memset(bytes, 1, 4);
+		n = 0;
+		good += walk_pieces(text, i, bytes, &n) && n == 123456789 &&
+			!memcmp(bytes, "\x00\xff\x0a\x07", 4);
+	}
+	ok(good == i - 1, "pieces of every size give the same");
+	for (i = good = 0; i < sizeof(text) - 3; i++) {
+		char cut[sizeof(text)];
+
+		memcpy(cut, text, i);
+		cut[i] = 0;
+		good += !walk_pieces(cut, 5, bytes, &n);
+	}
+	ok(good == i, "a text cut anywhere is refused");
+	for (i = good = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		json_init(&j, wrong[i], strlen(wrong[i]));
+		good += json_bytes(&j, bytes, 4) < 0;
+	}
+	ok(good == i, "arrays that are not four bytes are refused");
+	json_init(&j, "[ 1,2 , 3,4]", 12);
+	ok(json_bytes(&j, bytes, 4) == 0 && bytes[3] == 4, "white space in an array of bytes");
+
+	source = (struct source){ "!", 1, 1 };
+	json_init_pieces(&j, read_source, &source, buf, sizeof(buf));
+	json_skip(&j);
+	json_error(&j, error, sizeof(error));
+	ok(!strcmp(error, "byte 0: the source is broken"), "the source's error: %s", error);
+
+	memset(longish, 'x', sizeof(longish));
+	longish[0] = '"';
+	source = (struct source){ longish, sizeof(longish), 100 };
+	json_init_pieces(&j, read_source, &source, buf, sizeof(buf));
+	ok(json_skip(&j) < 0, "a string longer than the buffer is refused");
+}
+
+static void test_utf8(void)
+{
+	static const char *const bad[] = {
+		"\"\x80\"", "\"\xc0\x80\"", "\"\xc3\"", "\"\xe0\x80\x80\"", "\"\xed\xa0\x80\"",
+		"\"\xf0\x80\x80\x80\"", "\"\xf4\x90\x80\x80\"", "\"\xf5\x80\x80\x80\"", "\"\xff\"",
+		"\"\xe2\x82",
+	};
+	static const char *const good[] = {
+		"\"\xc3\xa9\"", "\"\xe2\x82\xac\"", "\"\xf0\x9f\x98\x80\"", "\"12345678\xc3\xa9\"",
+	};
+	size_t i, n = 0;
+
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		n += !valid(bad[i]);
+	ok(n == i, "strings that are not UTF-8 are refused");
+	for (n = i = 0; i < sizeof(good) / sizeof(*good); i++)
+		n += valid(good[i]);
+	ok(n == i, "UTF-8 is accepted");
+}
+
 int main(void)
 {
 	test_walk();
 	test_errors();
+	test_pieces();
+	test_utf8();
 	return tap_done();
 }
