@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* base64.c - base64 decoding, standard and URL-safe alphabet */
+#include <errno.h>
+#include <stdbool.h>
+
+#include "lib/base64.h"
+
+/* value of a character; 64: none */
+static const uint8_t value[256] = {
+#define N4 64, 64, 64, 64
+#define N16 N4, N4, N4, N4
+	N16, N16,
+	64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 62, 64, 62, 64, 63,
+	52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 64, 64, 64, 64, 64, 64,
+	64, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+	15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 64, 64, 64, 64, 63,
+	64, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40,
+	41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 64, 64, 64, 64, 64,
+	N16, N16, N16, N16, N16, N16, N16, N16,
+#undef N16
+#undef N4
+};
+
+void base64_open(struct base64_reader *r, const char *text, size_t len)
+{
+	/* padding only completes a last group, and says nothing new */
+	if (len && len % 4 == 0 && text[len - 1] == '=') {
+		len--;
+		if (text[len - 1] == '=')
+			len--;
+	}
+	r->text = text;
+	r->len = len;
+	r->pos = 0;
+}
+
+/* the last 2 or 3 characters */
+static int read_rest(struct base64_reader *r, uint8_t *out, size_t *out_len)
+{
+	size_t i, n = r->len - r->pos;
+	uint32_t v = 0;
+
+	for (i = 0; i < n; i++) {
+		uint8_t c = value[(uint8_t)r->text[r->pos + i]];
+
+		if (c == 64) {
+			r->pos += i;
+			return -EINVAL;
+		}
+		v = v << 6 | c;
+	}
+	if (n == 1) {
+		r->pos = r->len;
+		return -EINVAL;
+	}
+	if (v & (n == 2 ? 0xf : 0x3)) {	/* bits that no byte holds */
+		r->pos = r->len - 1;
+		return -EINVAL;
+	}
+	if (n == 2) {
+		out[0] = v >> 4;
+	} else {
+		out[0] = v >> 10;
+		out[1] = v >> 2;
+	}
+	*out_len = n - 1;
+	r->pos = r->len;
+	return 0;
+}
+
+int base64_read(struct base64_reader *r, uint8_t *out, size_t max, size_t *out_len)
+{
+	size_t groups = (r->len - r->pos) / 4, n = groups < max / 3 ? groups : max / 3;
+	const uint8_t *p = (const uint8_t *)r->text + r->pos;
+	uint8_t *o = out;
+	size_t i;
+
+	for (i = 0; i < n; i++, p += 4, o += 3) {
+		uint32_t a = value[p[0]], b = value[p[1]], c = value[p[2]], d = value[p[3]];
+		uint32_t v;
+
+		if ((a | b | c | d) & 64) {
+			r->pos += 4 * i + (a & 64 ? 0 : b & 64 ? 1 : c & 64 ? 2 : 3);
+			return -EINVAL;
+		}
+		v = a << 18 | b << 12 | c << 6 | d;
+		o[0] = v >> 16;
+		o[1] = v >> 8;
+		o[2] = v;
+	}
+	r->pos += 4 * n;
+	*out_len = 3 * n;
+	if (!n && r->pos < r->len)
+		return read_rest(r, out, out_len);
+	return 0;
+}
+
+int base64_decode(uint8_t *out, size_t *out_len, const char *text, size_t len, size_t *bad)
+{
+	struct base64_reader r;
+	size_t total = 0, n;
+
+	base64_open(&r, text, len);
+	do {
+		if (base64_read(&r, out + total, BASE64_BOUND(len), &n) < 0) {
+			if (bad)
+				*bad = r.pos;
+			return -EINVAL;
+		}
+		total += n;
+	} while (n);
+	*out_len = total;
+	return 0;
+}
