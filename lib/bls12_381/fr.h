@@ -28,6 +28,22 @@ extern const struct fr fr_zero, fr_one;
 extern const struct fr FR_ROOT_7, FR_ROOT_5;
 extern const struct fr FR_GENERATOR;	/* 7, bellman's coset shift */
 
+static inline bool fr_is_zero(const struct fr *a)
+{
+	return (a->l[0] | a->l[1] | a->l[2] | a->l[3]) == 0;
+}
+
+static inline bool fr_equal(const struct fr *a, const struct fr *b)
+{
+	return ((a->l[0] ^ b->l[0]) | (a->l[1] ^ b->l[1]) |
+		(a->l[2] ^ b->l[2]) | (a->l[3] ^ b->l[3])) == 0;
+}
+
+static inline bool fr_is_one(const struct fr *a)
+{
+	return fr_equal(a, &fr_one);
+}
+
 /* Any output may be any input. */
 void fr_add(struct fr *r, const struct fr *a, const struct fr *b);
 void fr_sub(struct fr *r, const struct fr *a, const struct fr *b);
@@ -42,9 +58,6 @@ void fr_batch_inv_vartime(struct fr *a, size_t n, struct fr *tmp);
 void fr_pow_vartime(struct fr *r, const struct fr *a, const uint64_t *e, size_t n_limbs);
 void fr_pow_u64(struct fr *r, const struct fr *a, uint64_t e);
 void fr_from_u64(struct fr *r, uint64_t v);
-bool fr_is_zero(const struct fr *a);
-bool fr_is_one(const struct fr *a);
-bool fr_equal(const struct fr *a, const struct fr *b);
 
 void fr_from_scalar(struct fr *r, const struct scalar *s);	/* s < r */
 void fr_to_scalar(struct scalar *s, const struct fr *a);

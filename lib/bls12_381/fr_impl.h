@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* fr_impl.h - the scalar field of BLS12-381, over fr_mul and fr_sqr */
+
+static const struct fr FR_R2 = {{	/* 2^512 mod r */
+	0xc999e990f3f29c6d, 0x2b6cedcb87925c23, 0x05d314967254398f, 0x0748d9d99f59ff11
+}};
+
+void fr_add(struct fr *r, const struct fr *a, const struct fr *b)
+{
+	FR_CHECK(a);
+	FR_CHECK(b);
+	limbs_add_mod(r->l, a->l, b->l, R_LIMBS, 4);
+}
+
+void fr_double(struct fr *r, const struct fr *a)
+{
+	fr_add(r, a, a);
+}
+
+void fr_sub(struct fr *r, const struct fr *a, const struct fr *b)
+{
+	FR_CHECK(a);
+	FR_CHECK(b);
+	limbs_sub_mod(r->l, a->l, b->l, R_LIMBS, 4);
+}
+
+void fr_neg(struct fr *r, const struct fr *a)
+{
+	fr_sub(r, &fr_zero, a);
+}
+
+void fr_pow_vartime(struct fr *r, const struct fr *a, const uint64_t *e, size_t n_limbs)
+{
+	struct fr acc = fr_one, base = *a;
+	size_t i = n_limbs * 64;
+
+	while (i-- > 0) {
+		fr_sqr(&acc, &acc);
+		if (e[i / 64] >> (i % 64) & 1)
+			fr_mul(&acc, &acc, &base);
+	}
+	*r = acc;
+}
+
+void fr_inv_vartime(struct fr *r, const struct fr *a)
+{
+	uint64_t e[4] = { R_LIMBS[0] - 2, R_LIMBS[1], R_LIMBS[2], R_LIMBS[3] };
+
+	fr_pow_vartime(r, a, e, 4);
+}
+
+void fr_batch_inv_vartime(struct fr *a, size_t n, struct fr *tmp)
+{
+	struct fr acc = fr_one;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		tmp[i] = acc;
+		if (!fr_is_zero(&a[i]))
+			fr_mul(&acc, &acc, &a[i]);
+	}
+	fr_inv_vartime(&acc, &acc);
+	for (i = n; i-- > 0;) {
+		struct fr inv;
+
+		if (fr_is_zero(&a[i]))
+			continue;
+		fr_mul(&inv, &acc, &tmp[i]);
+		fr_mul(&acc, &acc, &a[i]);
+		a[i] = inv;
+	}
+}
+
+void fr_from_scalar(struct fr *r, const struct scalar *s)
+{
+	struct fr t;
+
+	memcpy(&t, s, sizeof(t));
+	fr_mul(r, &t, &FR_R2);
+}
+
+void fr_to_scalar(struct scalar *s, const struct fr *a)
+{
+	static const struct fr one = {{ 1 }};
+	struct fr t;
+
+	fr_mul(&t, a, &one);
+	memcpy(s, &t, sizeof(t));
+}

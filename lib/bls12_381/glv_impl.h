@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* glv_impl.h - scalars split for the endomorphisms of G1 and G2 */
+
+#define WNAF_MAX 132	/* 130 digits for 128 bits, rounded up */
+
+/*
+ * Signed digits of k, n_limbs <= 2: each 0 or odd and below 16 in absolute
+ * value, with at least four zeros after one that is not 0.
+ */
+static void wnaf5(int8_t digits[WNAF_MAX], const uint64_t *k, int n_limbs)
+{
+	uint64_t lo = k[0], hi = n_limbs > 1 ? k[1] : 0, top = 0;
+	int i;
+
+	memset(digits, 0, WNAF_MAX);
+	for (i = 0; lo | hi | top; i++) {
+		if (lo & 1) {
+			int d = lo & 31;
+			uint64_t carry;
+
+			if (d > 16)
+				d -= 32;
+			digits[i] = d;
+			if (d > 0) {
+				carry = limb_subb(&lo, lo, d, 0);
+				carry = limb_subb(&hi, hi, 0, carry);
+				top -= carry;
+			} else {
+				carry = limb_addc(&lo, lo, -d, 0);
+				carry = limb_addc(&hi, hi, 0, carry);
+				top += carry;
+			}
+		}
+		lo = lo >> 1 | hi << 63;
+		hi = hi >> 1 | top << 63;
+		top >>= 1;
+	}
+}
+
+static void scalar_mod_r(uint64_t r[4], const struct scalar *k)
+{
+	memcpy(r, k, 32);
+	limbs_reduce_once(r, r, 0, R_LIMBS, 4);
+	limbs_reduce_once(r, r, 0, R_LIMBS, 4);
+}
+
+/*
+ * k mod r = k1 LAMBDA + k0, both below 2^128.  The quotient is estimated with
+ * floor(2^254 / LAMBDA) and is at most a few too small.
+ */
+static void split_lambda(uint64_t k0[2], uint64_t k1[2], const struct scalar *scalar)
+{
+	u128 lambda = (u128)LAMBDA[1] << 64 | LAMBDA[0];
+	uint64_t k[4], h[2], t[4], borrow;
+	u128 x, q, rem;
+
+	scalar_mod_r(k, scalar);
+	h[0] = k[1] >> 63 | k[2] << 1;		/* k / 2^127 */
+	h[1] = k[2] >> 63 | k[3] << 1;
+	x = (u128)h[0] * LAMBDA_MU[0];
+	x = (x >> 64) + (u128)h[0] * LAMBDA_MU[1];
+	q = (x >> 64);
+	x = (uint64_t)x + (u128)h[1] * LAMBDA_MU[0];
+	t[1] = x;				/* of the product: limbs 1..3 */
+	x = q + (x >> 64) + (u128)h[1] * LAMBDA_MU[1];
+	t[2] = x;
+	t[3] = x >> 64;
+	q = (u128)(t[3] << 1 | t[2] >> 63) << 64 | (t[2] << 1 | t[1] >> 63);
+
+	/* k - q lambda, which fits 128 bits and some */
+	x = (u128)(uint64_t)q * LAMBDA[0];
+	t[0] = x;
+	x = (x >> 64) + (u128)(uint64_t)q * LAMBDA[1];
+	t[2] = x >> 64;
+	x = (uint64_t)x + (u128)(uint64_t)(q >> 64) * LAMBDA[0];
+	t[1] = x;
+	t[2] += (uint64_t)(x >> 64) + (uint64_t)(q >> 64) * LAMBDA[1];
+	borrow = limb_subb(&t[0], k[0], t[0], 0);
+	borrow = limb_subb(&t[1], k[1], t[1], borrow);
+	limb_subb(&t[2], k[2], t[2], borrow);
+	rem = (u128)t[1] << 64 | t[0];
+	while (t[2] || rem >= lambda) {
+		t[2] -= rem < lambda;
+		rem -= lambda;
+		q++;
+	}
+	k0[0] = rem;
+	k0[1] = rem >> 64;
+	k1[0] = q;
+	k1[1] = q >> 64;
+}
+
+/* k mod r = sum of digits[i] |z|^i */
+static void split_z(uint64_t digits[4], const struct scalar *scalar)
+{
+	uint64_t k[4];
+	int i, j;
+
+	scalar_mod_r(k, scalar);
+	for (i = 0; i < 3; i++) {
+		uint64_t rem = 0;
+
+		for (j = 3 - i; j >= 0; j--) {
+			u128 x = (u128)rem << 64 | k[j];
+
+			k[j] = x / BLS_ABS_Z;
+			rem = x % BLS_ABS_Z;
+		}
+		digits[i] = rem;
+	}
+	digits[3] = k[0];
+}
