@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* rpc-internal.h - what the files of the gRPC side share */
+#ifndef CUZK_PLUGIN_RPC_INTERNAL_H
+#define CUZK_PLUGIN_RPC_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <grpc/byte_buffer.h>
+#include <grpc/grpc.h>
+
+#include "plugin/mail.h"
+#include "plugin/rpc.h"
+
+#define RPC_PEERS 65536		/* file descriptors whose client is remembered */
+
+/* A completion of the library: run by a receiving thread. */
+struct rpc_op {
+	void (*done)(struct rpc_op *op, bool good);
+};
+
+/* Work for the sending thread, or news for the owner. */
+struct rpc_item {
+	struct mail mail;
+	void (*run)(struct rpc_item *item);
+};
+
+struct rpc {
+	grpc_server *server;
+	grpc_completion_queue *cq;
+	const struct rpc_ops *ops;
+	void *ctx;
+	pthread_t *receivers;
+	unsigned int n_receivers;
+	pthread_t sender;
+
+	struct mailbox to_owner;
+	struct mailbox to_sender;
+
+	/* Orders a call's arrival at the owner before the news of its end; nothing is
+	 * taken inside but the queue_lock of to_owner. */
+	pthread_mutex_t handover_lock;
+
+	_Atomic uint32_t peer_uid[RPC_PEERS];	/* by file descriptor; written by the sender */
+	atomic_bool serving;
+	atomic_bool ended;		/* the library has nothing left */
+	bool sender_ends;		/* sender only */
+
+	/* sender only: the open health watches */
+	struct rpc_watch *watches;
+
+	/* owner only */
+	unsigned int pending;
+	bool draining, closing;
+
+	struct rpc_op shutdown_op;
+	struct rpc_item drain_item, cut_item, quit_item, wake_item, health_item;
+	atomic_bool health_queued;
+};
+
+enum rpc_call_state {
+	CALL_RECEIVING,		/* not yet with the owner */
+	CALL_HANDED,		/* the owner has it, or had it */
+	CALL_CLOSED,		/* the client went away, or it is over */
+};
+
+struct call {
+	struct rpc_call pub;
+	struct rpc *rpc;
+	atomic_int refs;
+	enum rpc_call_state state;	/* handover_lock */
+	bool answered;			/* owner */
+
+	grpc_call *call;
+	grpc_call_details details;
+	grpc_metadata_array metadata;
+	grpc_byte_buffer *payload;
+	int cancelled;
+
+	struct rpc_op new_op, read_op, close_op, sent_op;
+	struct rpc_item arrival, gone, answer;
+
+	/* the answer */
+	grpc_status_code status;
+	char text[512];
+	grpc_byte_buffer *message;
+};
+
+/* Asks the library for the next call. */
+void call_request(struct rpc *rpc);
+void call_put(struct call *call);
+/* Receiving threads and the sender: sends what the call's answer fields say; takes a reference. */
+void call_send(struct call *call);
+
+/* rpc-health.c; all in the sending thread but health_check, which any may call */
+struct rpc_watch;
+const ProtobufCMessage *health_message(bool serving);
+
+/* One message packed; NULL without memory. */
+grpc_byte_buffer *rpc_pack(const ProtobufCMessage *message);
+
+#endif

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* rpc.c - the gRPC side of the service: its threads, its start and its end */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <grpc/grpc_posix.h>
+#include <grpc/grpc_security.h>
+#include <grpc/support/log.h>
+#include <grpc/support/time.h>
+
+#include "plugin/log.h"
+#include "plugin/rpc-internal.h"
+
+#define RECEIVERS 4
+#define REQUESTS_AHEAD 64	/* calls asked for before they come */
+#define CLOSE_GRACE_MS 1000	/* for answers to reach slow clients at the end */
+#define KEEPALIVE_MS 60000	/* a dead peer is noticed after this... */
+#define KEEPALIVE_TIMEOUT_MS 20000	/* ...and this */
+#define FRAME_SIZE (1 << 20)	/* bytes of an HTTP/2 frame that we take */
+#define LOOKAHEAD (4 << 20)	/* bytes of a stream that may be on their way to us */
+#define STREAMS_MAX 16384	/* open calls of one connection */
+
+static void library_log(gpr_log_func_args *args)
+{
+	log_event(args->severity == GPR_LOG_SEVERITY_ERROR ? LOG_WARNING : LOG_DEBUG, NULL,
+		  "grpc: %s", args->message);
+}
+
+/* ---- threads ---- */
+
+static void *receiver_main(void *arg)
+{
+	struct rpc *rpc = arg;
+	grpc_event ev;
+
+	for (;;) {
+		ev = grpc_completion_queue_next(rpc->cq, gpr_inf_future(GPR_CLOCK_MONOTONIC),
+						NULL);
+		if (ev.type == GRPC_QUEUE_SHUTDOWN)
+			return NULL;
+		if (ev.type == GRPC_OP_COMPLETE) {
+			struct rpc_op *op = ev.tag;
+
+			op->done(op, ev.success);
+		}
+	}
+}
+
+static void run_items(struct mailbox *box)
+{
+	struct mail *mail = mailbox_take(box), *next;
+
+	for (; mail; mail = next) {
+		struct rpc_item *item = mail_entry(mail, struct rpc_item, mail);
+
+		next = mail->next;	/* run() may free the item */
+		item->run(item);
+	}
+}
+
+static void *sender_main(void *arg)
+{
+	struct rpc *rpc = arg;
+
+	while (!rpc->sender_ends) {
+		mailbox_wait(&rpc->to_sender);
+		run_items(&rpc->to_sender);
+	}
+	return NULL;
+}
+
+/* ---- the owner's side ---- */
+
+int rpc_fd(const struct rpc *rpc)
+{
+	return rpc->to_owner.fd;
+}
+
+void rpc_process(struct rpc *rpc)
+{
+	run_items(&rpc->to_owner);
+}
+
+unsigned int rpc_pending(const struct rpc *rpc)
+{
+	return rpc->pending;
+}
+
+struct connection {
+	struct rpc_item item;
+	struct rpc *rpc;
+	int fd;
+	uint32_t uid;
+};
+
+static void connection_run(struct rpc_item *item)
+{
+	struct connection *c = (struct connection *)item;
+	grpc_server_credentials *creds = grpc_insecure_server_credentials_create();
+
+	if (c->fd < RPC_PEERS)
+		atomic_store(&c->rpc->peer_uid[c->fd], c->uid);
+	grpc_server_add_channel_from_fd(c->rpc->server, c->fd, creds);
+	grpc_server_credentials_release(creds);
+	free(c);
+}
+
+void rpc_add_connection(struct rpc *rpc, int fd, uint32_t uid)
+{
+	struct connection *c = malloc(sizeof(*c));
+
+	if (!c || rpc->draining) {
+		free(c);
+		close(fd);
+		return;
+	}
+	c->item.run = connection_run;
+	c->rpc = rpc;
+	c->fd = fd;
+	c->uid = uid;
+	mailbox_post(&rpc->to_sender, &c->item.mail);
+}
+
+/* ---- the end ---- */
+
+static void shutdown_done(struct rpc_op *op, bool good)
+{
+	struct rpc *rpc = mail_entry(op, struct rpc, shutdown_op);
+
+	atomic_store(&rpc->ended, true);
+	mailbox_post(&rpc->to_owner, &rpc->wake_item.mail);
+}
+
+static void wake_run(struct rpc_item *item)
+{
+}
+
+static void drain_run(struct rpc_item *item)
+{
+	struct rpc *rpc = mail_entry(item, struct rpc, drain_item);
+
+	grpc_server_shutdown_and_notify(rpc->server, rpc->cq, &rpc->shutdown_op);
+}
+
+static void cut_run(struct rpc_item *item)
+{
+	struct rpc *rpc = mail_entry(item, struct rpc, cut_item);
+
+	grpc_server_cancel_all_calls(rpc->server);
+}
+
+static void quit_run(struct rpc_item *item)
+{
+	struct rpc *rpc = mail_entry(item, struct rpc, quit_item);
+
+	rpc->sender_ends = true;
+}
+
+void rpc_drain(struct rpc *rpc)
+{
+	if (rpc->draining)
+		return;
+	rpc->draining = true;
+	mailbox_post(&rpc->to_sender, &rpc->drain_item.mail);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000ull + ts.tv_nsec / 1000000;
+}
+
+/* Waits until the library has let go of every call; the impatient ones are cut. */
+static void wait_ended(struct rpc *rpc)
+{
+	uint64_t limit = now_ms() + CLOSE_GRACE_MS;
+	bool cut = false;
+
+	while (!atomic_load(&rpc->ended)) {
+		struct pollfd pfd = { .fd = rpc->to_owner.fd, .events = POLLIN };
+
+		poll(&pfd, 1, 100);
+		rpc_process(rpc);
+		if (!cut && now_ms() >= limit) {
+			mailbox_post(&rpc->to_sender, &rpc->cut_item.mail);
+			cut = true;
+		}
+	}
+}
+
+static void end_sender(struct rpc *rpc)
+{
+	mailbox_post(&rpc->to_sender, &rpc->quit_item.mail);
+	pthread_join(rpc->sender, NULL);
+}
+
+static void join_threads(struct rpc *rpc, unsigned int n)
+{
+	grpc_completion_queue_shutdown(rpc->cq);
+	while (n)
+		pthread_join(rpc->receivers[--n], NULL);
+}
+
+void rpc_close(struct rpc *rpc)
+{
+	if (!rpc)
+		return;
+	rpc->closing = true;
+	rpc_drain(rpc);
+	wait_ended(rpc);
+	join_threads(rpc, rpc->n_receivers);
+	end_sender(rpc);
+	rpc_process(rpc);
+	grpc_server_destroy(rpc->server);
+	grpc_completion_queue_destroy(rpc->cq);
+	grpc_shutdown();
+	mailbox_fini(&rpc->to_owner);
+	mailbox_fini(&rpc->to_sender);
+	pthread_mutex_destroy(&rpc->handover_lock);
+	free(rpc->receivers);
+	free(rpc);
+}
+
+/* ---- the start ---- */
+
+static grpc_server *make_server(const struct rpc_config *config)
+{
+	int limit = config->message_limit > INT32_MAX ? INT32_MAX : (int)config->message_limit;
+	const struct {
+		const char *key;
+		int value;
+	} settings[] = {
+		{ GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, limit },
+		{ GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, limit },
+		{ GRPC_ARG_MAX_CONCURRENT_STREAMS, STREAMS_MAX },
+		{ GRPC_ARG_HTTP2_MAX_FRAME_SIZE, FRAME_SIZE },
+		{ GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, LOOKAHEAD },
+		{ GRPC_ARG_KEEPALIVE_TIME_MS, KEEPALIVE_MS },
+		{ GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KEEPALIVE_TIMEOUT_MS },
+		{ GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1 },
+		{ GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0 },
+		/* clients ping as they like: a prove call is silent for minutes */
+		{ GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000 },
+		{ GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0 },
+	};
+	enum { N = sizeof(settings) / sizeof(settings[0]) };
+	grpc_arg args[N];
+	grpc_channel_args list = { .num_args = N, .args = args };
+	int i;
+
+	for (i = 0; i < N; i++) {
+		args[i].type = GRPC_ARG_INTEGER;
+		args[i].key = (char *)settings[i].key;
+		args[i].value.integer = settings[i].value;
+	}
+	return grpc_server_create(&list, NULL);
+}
+
+static int listen_tls(grpc_server *server, const struct rpc_config *config)
+{
+	grpc_ssl_pem_key_cert_pair pair = {
+		.private_key = config->tls_key,
+		.cert_chain = config->tls_cert,
+	};
+	grpc_server_credentials *creds;
+	int port;
+
+	if (!config->tls_address)
+		return 0;
+	creds = grpc_ssl_server_credentials_create_ex(config->tls_client_ca, &pair, 1,
+		config->tls_client_ca ?
+		GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY :
+		GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE, NULL);
+	if (!creds)
+		return -EINVAL;
+	port = grpc_server_add_http2_port(server, config->tls_address, creds);
+	grpc_server_credentials_release(creds);
+	return port ? 0 : -EADDRINUSE;
+}
+
+static int start_threads(struct rpc *rpc)
+{
+	unsigned int n;
+	int err;
+
+	err = pthread_create(&rpc->sender, NULL, sender_main, rpc);
+	if (err)
+		return -err;
+	for (n = 0; n < rpc->n_receivers; n++) {
+		err = pthread_create(&rpc->receivers[n], NULL, receiver_main, rpc);
+		if (err)
+			break;
+	}
+	if (!err)
+		return 0;
+	if (!n) {
+		end_sender(rpc);
+		return -err;
+	}
+	log_warning("only %u of %u receiving threads started: %s", n, rpc->n_receivers,
+		    strerror(err));
+	rpc->n_receivers = n;
+	return 0;
+}
+
+int rpc_open(struct rpc **out, const struct rpc_config *config, const struct rpc_ops *ops,
+	     void *ctx)
+{
+	struct rpc *rpc = calloc(1, sizeof(*rpc));
+	int err, i;
+
+	if (!rpc)
+		return -ENOMEM;
+	rpc->ops = ops;
+	rpc->ctx = ctx;
+	rpc->n_receivers = config->threads ? config->threads : RECEIVERS;
+	rpc->shutdown_op.done = shutdown_done;
+	rpc->drain_item.run = drain_run;
+	rpc->cut_item.run = cut_run;
+	rpc->quit_item.run = quit_run;
+	rpc->wake_item.run = wake_run;
+	for (i = 0; i < RPC_PEERS; i++)
+		atomic_init(&rpc->peer_uid[i], UINT32_MAX);
+	err = -pthread_mutex_init(&rpc->handover_lock, NULL);
+	if (err)
+		goto err_free;
+	rpc->receivers = calloc(rpc->n_receivers, sizeof(*rpc->receivers));
+	err = -ENOMEM;
+	if (!rpc->receivers)
+		goto err_destroy_lock;
+	err = mailbox_init(&rpc->to_owner);
+	if (err)
+		goto err_free_receivers;
+	err = mailbox_init(&rpc->to_sender);
+	if (err)
+		goto err_fini_owner;
+	gpr_set_log_function(library_log);
+	gpr_set_log_verbosity(GPR_LOG_SEVERITY_ERROR);
+	grpc_init();
+	rpc->cq = grpc_completion_queue_create_for_next(NULL);
+	rpc->server = make_server(config);
+	grpc_server_register_completion_queue(rpc->server, rpc->cq, NULL);
+	err = listen_tls(rpc->server, config);
+	if (err)
+		goto err_destroy_server;
+	grpc_server_start(rpc->server);
+	err = start_threads(rpc);
+	if (err)
+		goto err_destroy_server;
+	for (i = 0; i < REQUESTS_AHEAD; i++)
+		call_request(rpc);
+	*out = rpc;
+	return 0;
+
+err_destroy_server:
+	grpc_server_shutdown_and_notify(rpc->server, rpc->cq, &rpc->shutdown_op);
+	grpc_completion_queue_next(rpc->cq, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);
+	grpc_server_destroy(rpc->server);
+	grpc_completion_queue_shutdown(rpc->cq);
+	grpc_completion_queue_destroy(rpc->cq);
+	grpc_shutdown();
+	mailbox_fini(&rpc->to_sender);
+err_fini_owner:
+	mailbox_fini(&rpc->to_owner);
+err_free_receivers:
+	free(rpc->receivers);
+err_destroy_lock:
+	pthread_mutex_destroy(&rpc->handover_lock);
+err_free:
+	free(rpc);
+	return err;
+}
