@@ -25,7 +25,7 @@
 
 #include "plugin/api/cuzk_engine.h"
 
-#define CONFIG_LINE_MAX 1000	/* bytes of a line, newline included; inih must hold it too */
+#define CONFIG_LINE_MAX 198	/* bytes of a line without its newline: what inih holds */
 #define CONFIG_FILE_MAX (1 << 20)	/* bytes of one file */
 #define CONFIG_ERRORS_MAX 100	/* errors reported before the reader gives up */
 #define CONFIG_NAME_MAX 40	/* bytes of NAME in [engine NAME], [gpu NAME] */
@@ -75,20 +75,20 @@ struct config_global {
 	uint64_t drain;			/* SIGTERM: running partitions get so long; ms */
 
 	/* memory */
-	uint64_t host_memory;		/* budget of all instances; 0: from cgroup and MemAvailable */
+	uint64_t host_memory;		/* budget of all instances; 0: what is free */
 
 	/* supervision */
 	uint64_t start_limit;		/* load, probe and self-test without movement; ms */
 	uint64_t admit_limit;		/* one admission; ms */
 	uint64_t stage_limit[CUZK_STAGE_COUNT];	/* by stage; index 0: when the engine names none */
-	uint64_t heartbeat_limit;	/* a stage over its limit may go on while it moves this often */
+	uint64_t heartbeat_limit;	/* a stage over its limit must move this often */
 	uint64_t kill_grace;		/* between SIGTERM and SIGKILL; ms */
 	uint64_t restart_delay;		/* before the first restart, doubles; ms */
 	uint64_t restart_delay_max;
 	uint64_t quarantine_faults;	/* so many faults... */
 	uint64_t quarantine_window;	/* ...within this time: quarantined; ms */
 	uint64_t invalid_limit;		/* invalid proofs before an instance is recycled */
-	uint64_t keep_warm;		/* interval of the WinningPoSt keep-warm proof; ms; 0: off */
+	uint64_t keep_warm;		/* interval of WinningPoSt warm-up; ms; 0: off */
 	char *instance_program;		/* the program that runs an instance */
 };
 

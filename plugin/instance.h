@@ -210,8 +210,9 @@ const char *instance_name(const struct instance *inst);	/* "cpu" or "gpu NAME" *
 /* The partitions in flight; returns how many, fills at most max. */
 int instance_flights(const struct instance *inst, struct instance_flight *flights, int max);
 /*
- * For the watchdog: false only when the child is over a limit and was not
- * ended in time (kill_grace twice), so that the main loop is the one to blame.
+ * For the watchdog: false when a limit has passed and instance_process() was not
+ * called in time to act on it, so that the main loop itself is stuck.  A child
+ * that cannot be killed is given up (died(), QUARANTINED), not a reason here.
  */
 bool instance_alive(const struct instance *inst);
 
