@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* file.c - whole files: mapped for reading, replaced atomically when written */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine/groth16/file.h"
+
+int file_map(struct file_map *map, const char *path, enum cuzk_error_class cls,
+	     struct cuzk_error *err)
+{
+	struct stat st;
+	void *data = NULL;
+	int fd, ret;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return error_errno(err, cls, -errno, "open", path);
+	if (fstat(fd, &st)) {
+		ret = error_errno(err, cls, -errno, "examine", path);
+		goto err_close;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		ret = error_set(err, cls, -EINVAL, "%s is not a regular file", path);
+		goto err_close;
+	}
+	if (st.st_size) {
+		data = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (data == MAP_FAILED) {
+			ret = error_errno(err, cls, -errno, "map", path);
+			goto err_close;
+		}
+	}
+	close(fd);
+	map->data = data;
+	map->size = st.st_size;
+	map->dev = st.st_dev;
+	map->ino = st.st_ino;
+	map->mtime_ns = st.st_mtim.tv_sec * 1000000000ull + st.st_mtim.tv_nsec;
+	return 0;
+
+err_close:
+	close(fd);
+	return ret;
+}
+
+void file_unmap(struct file_map *map)
+{
+	if (map->data)
+		munmap((void *)map->data, map->size);
+	memset(map, 0, sizeof(*map));
+}
+
+void file_forget(const struct file_map *map)
+{
+	if (map->data)
+		madvise((void *)map->data, map->size, MADV_DONTNEED);
+}
+
+int file_create(struct file_new *file, const char *path, struct cuzk_error *err)
+{
+	int fd, ret;
+
+	memset(file, 0, sizeof(*file));
+	file->path = strdup(path);
+	if (!file->path || asprintf(&file->tmp, "%s.XXXXXX", path) < 0) {
+		file->tmp = NULL;
+		ret = error_nomem(err, "a file name");
+		goto err_free;
+	}
+	fd = mkostemp(file->tmp, O_CLOEXEC);
+	if (fd < 0) {
+		ret = error_errno(err, CUZK_ERROR_RESOURCE, -errno, "create", file->tmp);
+		goto err_free;
+	}
+	fchmod(fd, 0644);
+	file->f = fdopen(fd, "w");
+	if (!file->f) {
+		ret = error_nomem(err, "a stream");
+		close(fd);
+		unlink(file->tmp);
+		goto err_free;
+	}
+	return 0;
+
+err_free:
+	free(file->path);
+	free(file->tmp);
+	memset(file, 0, sizeof(*file));
+	return ret;
+}
+
+int file_commit(struct file_new *file, struct cuzk_error *err)
+{
+	int ret = 0;
+
+	if (fflush(file->f) || ferror(file->f) || fsync(fileno(file->f)))
+		ret = error_errno(err, CUZK_ERROR_RESOURCE, errno ? -errno : -EIO, "write", file->tmp);
+	if (fclose(file->f) && !ret)
+		ret = error_errno(err, CUZK_ERROR_RESOURCE, -errno, "write", file->tmp);
+	file->f = NULL;
+	if (!ret && rename(file->tmp, file->path))
+		ret = error_errno(err, CUZK_ERROR_RESOURCE, -errno, "rename to", file->path);
+	if (ret)
+		unlink(file->tmp);
+	free(file->path);
+	free(file->tmp);
+	file->path = file->tmp = NULL;
+	return ret;
+}
+
+void file_discard(struct file_new *file)
+{
+	if (!file->f)
+		return;
+	fclose(file->f);
+	unlink(file->tmp);
+	free(file->path);
+	free(file->tmp);
+	memset(file, 0, sizeof(*file));
+}
+
+int file_write(const char *path, const void *data, size_t size, struct cuzk_error *err)
+{
+	struct file_new file;
+	int ret;
+
+	ret = file_create(&file, path, err);
+	if (ret)
+		return ret;
+	fwrite(data, 1, size, file.f);
+	return file_commit(&file, err);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * file.h - whole files: mapped for reading, replaced atomically when written
+ */
+#ifndef CUZK_GROTH16_FILE_H
+#define CUZK_GROTH16_FILE_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "engine/groth16/error.h"
+
+struct file_map {
+	const uint8_t *data;	/* size bytes */
+	size_t size;
+	dev_t dev;
+	ino_t ino;
+	uint64_t mtime_ns;
+};
+
+/*
+ * Maps a regular file.  cls is the class of failures.  An empty file is
+ * mapped as 0 bytes.  -ENOENT stays -ENOENT.
+ */
+int file_map(struct file_map *map, const char *path, enum cuzk_error_class cls,
+	     struct cuzk_error *err);
+void file_unmap(struct file_map *map);
+/* The pages were read for the last time for a while: let the kernel have them. */
+void file_forget(const struct file_map *map);
+
+/* A file being written next to its place, moved there by commit. */
+struct file_new {
+	FILE *f;
+	char *path, *tmp;
+};
+
+int file_create(struct file_new *file, const char *path, struct cuzk_error *err);
+/* Flushes, syncs and renames; closes in any case. */
+int file_commit(struct file_new *file, struct cuzk_error *err);
+/* Gives up an open one; nothing for one that was committed. */
+void file_discard(struct file_new *file);
+/* All at once. */
+int file_write(const char *path, const void *data, size_t size, struct cuzk_error *err);
+
+#endif
