@@ -98,7 +98,7 @@ struct cs_instance {
 	uint32_t aux_base;	/* first aux variable */
 	uint32_t full_base;	/* first element of witness.full */
 	uint32_t input_base;	/* first input variable */
-	uint32_t reserved;
+	uint32_t scope;		/* offset into names: where in the circuit, "sector 3/challenge 1" */
 	uint64_t port_base;	/* into ports: n_ports global variables */
 };
 

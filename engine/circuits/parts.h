@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * parts.h - the circuits as passes: a prelude, then equal segments
+ *
+ * A segment (a sector, a challenge) uses the same instances as every other,
+ * so its first instance is known and segments of a witness run on many
+ * threads.  in is NULL in shape passes.
+ */
+#ifndef CUZK_CIRCUITS_PARTS_H
+#define CUZK_CIRCUITS_PARTS_H
+
+#include "engine/circuits/circuit.h"
+#include "engine/circuits/synth.h"
+
+void tiny_synth(struct synth *s, const struct circuit *c, const struct tiny_input *in);
+
+/* sector i */
+void post_synth(struct synth *s, const struct circuit *c, const struct post_input *in,
+		unsigned int i);
+int post_check(const struct circuit *c, const struct post_input *in, char *err);
+
+/* Levels of the tree, and the arity of each, bottom up. */
+unsigned int tree_levels(const struct circuit_tree *tree);
+unsigned int tree_arity(const struct circuit_tree *tree, unsigned int level);
+/* sum of arity-1 */
+unsigned int tree_siblings(const struct circuit_tree *tree);
+/* -EINVAL and a line in err (256 bytes) when path has not the tree's levels */
+int path_check(const struct circuit_tree *tree, const struct path_input *path, const char *what,
+	       size_t index, char *err);
+/* Private PoRCircuit in Poseidon: path of leaf, an input of its index, root equality. */
+void por_synth(struct synth *s, const struct circuit_tree *tree, uint32_t leaf, uint32_t root,
+	       const struct path_input *path);
+
+#endif
