@@ -9,55 +9,28 @@
 
 void bincode_open(struct bincode *b, const void *data, size_t len, const char *root)
 {
-	memset(b, 0, offsetof(struct bincode, path));
 	b->data = data;
 	b->len = data ? len : 0;
-	b->path[0] = b->error[0] = '\0';
-	bincode_enter(b, root);
-}
-
-static void append(struct bincode *b, const char *s)
-{
-	size_t n = strlen(s);
-
-	if (n > sizeof(b->path) - 1 - b->path_len)
-		n = sizeof(b->path) - 1 - b->path_len;
-	memcpy(b->path + b->path_len, s, n);
-	b->path_len += n;
-	b->path[b->path_len] = '\0';
+	b->pos = 0;
+	b->failed = false;
+	b->error[0] = '\0';
+	field_path_init(&b->path, root);
 }
 
 size_t bincode_enter(struct bincode *b, const char *name)
 {
-	size_t mark = b->path_len;
-
-	if (mark)
-		append(b, ".");
-	append(b, name);
-	return mark;
+	return b->failed ? b->path.len : field_path_enter(&b->path, name);
 }
 
 size_t bincode_enter_at(struct bincode *b, const char *name, uint64_t i)
 {
-	size_t mark = bincode_enter(b, name);
-	char digits[24], *p = digits + sizeof(digits);
-
-	*--p = '\0';
-	*--p = ']';
-	do
-		*--p = '0' + i % 10;
-	while (i /= 10);
-	*--p = '[';
-	append(b, p);
-	return mark;
+	return b->failed ? b->path.len : field_path_enter_at(&b->path, name, i);
 }
 
 void bincode_leave(struct bincode *b, size_t mark)
 {
-	if (b->failed)
-		return;		/* the path stays where it broke */
-	b->path_len = mark;
-	b->path[mark] = '\0';
+	if (!b->failed)
+		field_path_leave(&b->path, mark);
 }
 
 int bincode_fail(struct bincode *b, const char *fmt, ...)
@@ -71,7 +44,7 @@ int bincode_fail(struct bincode *b, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	snprintf(b->error, sizeof(b->error), "%s: %s (byte %zu of %zu)", b->path, text, b->pos,
+	snprintf(b->error, sizeof(b->error), "%s: %s (byte %zu of %zu)", b->path.s, text, b->pos,
 		 b->len);
 	return -EINVAL;
 }

@@ -15,29 +15,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BINCODE_PATH 160
+#include "lib/field_path.h"
 
 struct bincode {
 	const uint8_t *data;
 	size_t len, pos;
 	bool failed;
-	size_t path_len;
-	char path[BINCODE_PATH];	/* NUL-terminated */
-	char error[BINCODE_PATH + 240];	/* one line, when failed */
+	struct field_path path;
+	char error[FIELD_PATH_SIZE + 240];	/* one line, when failed */
 };
 
 /* root names the blob in messages. */
 void bincode_open(struct bincode *b, const void *data, size_t len, const char *root);
 
-/*
- * Appends to the path (".name" or "[i]"); returns what bincode_leave needs.
- * bincode_enter_at is the cheap form for loops.
- */
+/* As field_path_enter and so on; after a failure the path stays where it broke. */
 size_t bincode_enter(struct bincode *b, const char *name);
 size_t bincode_enter_at(struct bincode *b, const char *name, uint64_t i);
 void bincode_leave(struct bincode *b, size_t mark);
 
-/* Sets the error "PATH: TEXT at byte POS", unless there is one. Always returns -EINVAL. */
+/* Sets the error "PATH: TEXT (byte POS of LEN)", unless there is one. Always returns -EINVAL. */
 __attribute__((format(printf, 2, 3)))
 int bincode_fail(struct bincode *b, const char *fmt, ...);
 

@@ -61,7 +61,7 @@ static bool more(struct json *j)
 
 	if (!j->read || j->error)
 		return false;
-	if (kept == j->buf_size) {
+	if (j->buf_size - kept < JSON_READ_MIN) {
 		json_fail(j, "a name, string or number is too long");
 		return false;
 	}

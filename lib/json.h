@@ -51,9 +51,10 @@ struct json_str {
 };
 
 /*
- * Fills buf with up to max bytes; *len = 0: the end.  Negative: the text is
+ * Fills buf with up to max bytes, JSON_READ_MIN at least; *len = 0: the end.  Negative: the text is
  * broken in a way that *why says (a string that lives on).
  */
+#define JSON_READ_MIN 16
 typedef int (*json_read_fn)(void *ctx, char *buf, size_t max, size_t *len, const char **why);
 
 struct json {
