@@ -34,7 +34,7 @@ static void test_bincode(void)
 	   "a count of 2^60 that was even expected: %s", b.error);
 	bincode_leave(&b, mark);
 	bincode_leave(&b, outer);
-	ok(strstr(b.path, "hashes"), "the path stays where it broke");
+	ok(strstr(b.path.s, "hashes"), "the path stays where it broke");
 
 	bincode_open(&b, big, sizeof(big), "blob");
 	for (i = 0; i < 100; i++)
