@@ -6,7 +6,7 @@
 /* Written by the constructor only, before any thread can read it; and by tests. */
 static const struct bls_ops *bls_ops = &bls_ops_portable;
 
-#ifdef CUZK_X86_ARITH
+#ifdef CUZK_X86
 #include <cpuid.h>
 
 /* CPUID leaf 7: BMI2 (mulx) is EBX bit 8, ADX (adcx, adox) bit 19. */
@@ -22,7 +22,7 @@ static bool cpu_has_mulx_adx(void)
 
 static const struct bls_ops *best_ops(void)
 {
-#ifdef CUZK_X86_ARITH
+#ifdef CUZK_X86
 	if (cpu_has_mulx_adx())
 		return &bls_ops_adx;
 #endif

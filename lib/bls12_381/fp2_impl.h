@@ -40,6 +40,7 @@ static force_inline void fpw_sub(struct fpw *r, const struct fpw *a, const struc
 		carry = limb_addc(&r->l[6 + i], r->l[6 + i], P_LIMBS[i] & mask, carry);
 }
 
+#ifndef BLS_OWN_FP2
 void fp2_add(struct fp2 *r, const struct fp2 *a, const struct fp2 *b)
 {
 	fp_add(&r->c0, &a->c0, &b->c0);
@@ -51,6 +52,7 @@ void fp2_sub(struct fp2 *r, const struct fp2 *a, const struct fp2 *b)
 	fp_sub(&r->c0, &a->c0, &b->c0);
 	fp_sub(&r->c1, &a->c1, &b->c1);
 }
+#endif
 
 void fp2_neg(struct fp2 *r, const struct fp2 *a)
 {
@@ -87,6 +89,7 @@ void fp2_mul_fp(struct fp2 *r, const struct fp2 *a, const struct fp *b)
 	fp_mul(&r->c1, &a->c1, &t);
 }
 
+#ifndef BLS_OWN_FP2
 void fp2_mul(struct fp2 *r, const struct fp2 *a, const struct fp2 *b)
 {
 	struct fp sa, sb;
@@ -114,6 +117,7 @@ void fp2_sqr(struct fp2 *r, const struct fp2 *a)
 	fp_mul(&r->c1, &t, &a->c1);
 	fp_mul(&r->c0, &s, &d);
 }
+#endif
 
 void fp2_inv_vartime(struct fp2 *r, const struct fp2 *a)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* fp_impl.h - the base field of BLS12-381, over fp_mul and fp_sqr */
 
+#ifndef BLS_OWN_ADD_SUB
 void fp_add(struct fp *r, const struct fp *a, const struct fp *b)
 {
 	FP_CHECK(a);
@@ -8,16 +9,17 @@ void fp_add(struct fp *r, const struct fp *a, const struct fp *b)
 	limbs_add_mod(r->l, a->l, b->l, P_LIMBS, 6);
 }
 
-void fp_double(struct fp *r, const struct fp *a)
-{
-	fp_add(r, a, a);
-}
-
 void fp_sub(struct fp *r, const struct fp *a, const struct fp *b)
 {
 	FP_CHECK(a);
 	FP_CHECK(b);
 	limbs_sub_mod(r->l, a->l, b->l, P_LIMBS, 6);
+}
+#endif
+
+void fp_double(struct fp *r, const struct fp *a)
+{
+	fp_add(r, a, a);
 }
 
 void fp_neg(struct fp *r, const struct fp *a)

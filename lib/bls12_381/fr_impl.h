@@ -5,6 +5,7 @@ static const struct fr FR_R2 = {{	/* 2^512 mod r */
 	0xc999e990f3f29c6d, 0x2b6cedcb87925c23, 0x05d314967254398f, 0x0748d9d99f59ff11
 }};
 
+#ifndef BLS_OWN_ADD_SUB
 void fr_add(struct fr *r, const struct fr *a, const struct fr *b)
 {
 	FR_CHECK(a);
@@ -12,16 +13,17 @@ void fr_add(struct fr *r, const struct fr *a, const struct fr *b)
 	limbs_add_mod(r->l, a->l, b->l, R_LIMBS, 4);
 }
 
-void fr_double(struct fr *r, const struct fr *a)
-{
-	fr_add(r, a, a);
-}
-
 void fr_sub(struct fr *r, const struct fr *a, const struct fr *b)
 {
 	FR_CHECK(a);
 	FR_CHECK(b);
 	limbs_sub_mod(r->l, a->l, b->l, R_LIMBS, 4);
+}
+#endif
+
+void fr_double(struct fr *r, const struct fr *a)
+{
+	fr_add(r, a, a);
 }
 
 void fr_neg(struct fr *r, const struct fr *a)

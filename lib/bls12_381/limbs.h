@@ -51,8 +51,10 @@ static inline void limbs_check(const uint64_t *a, const uint64_t *m, int n, cons
 }
 #define FP_CHECK(a) limbs_check((a)->l, P_LIMBS, 6, #a, __func__)
 #define FR_CHECK(a) limbs_check((a)->l, R_LIMBS, 4, #a, __func__)
+#define FP2_CHECK(a) do { FP_CHECK(&(a)->c0); FP_CHECK(&(a)->c1); } while (0)
 #else
 #define FP_CHECK(a) ((void)0)
+#define FP2_CHECK(a) ((void)0)
 #define FR_CHECK(a) ((void)0)
 #endif
 
