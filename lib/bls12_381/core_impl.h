@@ -6,6 +6,8 @@
 #include "lib/bls12_381/glv_impl.h"
 #include "lib/bls12_381/g1_impl.h"
 #include "lib/bls12_381/g2_impl.h"
+#include "lib/bls12_381/fp12_impl.h"
+#include "lib/bls12_381/pairing_impl.h"
 
 const struct bls_ops BLS_NAME(bls_ops) = {
 	.name = BLS_SUFFIX_STR,

@@ -84,5 +84,18 @@
 #define g2_mul_any_vartime BLS_NAME(g2_mul_any_vartime)
 #define g2_in_subgroup BLS_NAME(g2_in_subgroup)
 #define g2_in_subgroup_slow BLS_NAME(g2_in_subgroup_slow)
+#define fp12_mul BLS_NAME(fp12_mul)
+#define fp12_sqr BLS_NAME(fp12_sqr)
+#define fp12_inv_vartime BLS_NAME(fp12_inv_vartime)
+#define fp12_conj BLS_NAME(fp12_conj)
+#define fp12_frobenius BLS_NAME(fp12_frobenius)
+#define fp12_frobenius2 BLS_NAME(fp12_frobenius2)
+#define fp12_cyclotomic_sqr BLS_NAME(fp12_cyclotomic_sqr)
+#define fp12_cyclotomic_exp_abs_z BLS_NAME(fp12_cyclotomic_exp_abs_z)
+#define g2_prepare BLS_NAME(g2_prepare)
+#define miller_loop_n BLS_NAME(miller_loop_n)
+#define final_exp BLS_NAME(final_exp)
+#define pairing BLS_NAME(pairing)
+#define pairing_product_is_one BLS_NAME(pairing_product_is_one)
 
 #endif

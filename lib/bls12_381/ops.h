@@ -14,6 +14,7 @@
 #include "lib/bls12_381/fr.h"
 #include "lib/bls12_381/g1.h"
 #include "lib/bls12_381/g2.h"
+#include "lib/bls12_381/pairing.h"
 
 /* X(return type, name, parameters, arguments) */
 #define BLS_FIELD_OPS(X, f, t) \
@@ -70,11 +71,29 @@
 	X(bool, g##_in_subgroup, (const struct g##_affine *a), (a)) \
 	X(bool, g##_in_subgroup_slow, (const struct g##_affine *a), (a))
 
+#define BLS_PAIRING_OPS(X) \
+	X(void, fp12_mul, (struct fp12 *r, const struct fp12 *a, const struct fp12 *b), (r, a, b)) \
+	X(void, fp12_sqr, (struct fp12 *r, const struct fp12 *a), (r, a)) \
+	X(void, fp12_inv_vartime, (struct fp12 *r, const struct fp12 *a), (r, a)) \
+	X(void, fp12_conj, (struct fp12 *r, const struct fp12 *a), (r, a)) \
+	X(void, fp12_frobenius, (struct fp12 *r, const struct fp12 *a), (r, a)) \
+	X(void, fp12_frobenius2, (struct fp12 *r, const struct fp12 *a), (r, a)) \
+	X(void, fp12_cyclotomic_sqr, (struct fp12 *r, const struct fp12 *a), (r, a)) \
+	X(void, fp12_cyclotomic_exp_abs_z, (struct fp12 *r, const struct fp12 *a), (r, a)) \
+	X(void, g2_prepare, (struct g2_prepared *r, const struct g2_affine *q), (r, q)) \
+	X(void, miller_loop_n, (struct fp12 *r, const struct miller_pair *pairs, size_t n), \
+	  (r, pairs, n)) \
+	X(void, final_exp, (struct fp12 *r, const struct fp12 *f), (r, f)) \
+	X(void, pairing, (struct fp12 *r, const struct g1_affine *p, const struct g2_affine *q), \
+	  (r, p, q)) \
+	X(bool, pairing_product_is_one, (const struct miller_pair *pairs, size_t n), (pairs, n))
+
 #define BLS_OPS(X) \
 	BLS_FR_OPS(X) \
 	BLS_FP_OPS(X) \
 	BLS_CURVE_OPS(X, g1) \
-	BLS_CURVE_OPS(X, g2)
+	BLS_CURVE_OPS(X, g2) \
+	BLS_PAIRING_OPS(X)
 
 struct bls_ops {
 	const char *name;
