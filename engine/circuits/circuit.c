@@ -31,6 +31,7 @@ static const struct {
 } kinds[] = {
 	{ "winning", CIRCUIT_WINNING },
 	{ "window", CIRCUIT_WINDOW },
+	{ "porep", CIRCUIT_POREP },
 };
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))
@@ -83,6 +84,11 @@ static int find_sized(const char *name, struct circuit *c)
 		c->sectors = sizes[i].window_sectors;
 		c->challenges = 10;
 		break;
+	case CIRCUIT_POREP:
+		c->layers = sizes[i].layers;
+		c->challenges = sizes[i].porep_challenges;
+		c->partitions = c->layers == 2 ? 1 : 10;
+		break;
 	default:
 		break;
 	}
@@ -109,6 +115,7 @@ const char *circuit_name(size_t i)
 		"tiny-1", "tiny-3", "tiny-100",
 		"winning-2k", "winning-8m", "winning-512m", "winning-32g", "winning-64g",
 		"window-2k", "window-8m", "window-512m", "window-32g", "window-64g",
+		"porep-2k", "porep-8m", "porep-512m", "porep-32g", "porep-64g",
 	};
 
 	return i < N(names) ? names[i] : NULL;
@@ -121,24 +128,43 @@ static unsigned int n_segments(const struct circuit *c)
 	case CIRCUIT_WINNING:
 	case CIRCUIT_WINDOW:
 		return c->sectors;
+	case CIRCUIT_POREP:
+		return c->challenges;
 	default:
 		return 0;
 	}
 }
 
-static void prelude(struct synth *s, const struct circuit *c, const union circuit_input *in)
+/* What a prelude leaves for the segments. */
+union vars {
+	struct porep_vars porep;
+};
+
+static void prelude(struct synth *s, const struct circuit *c, const union circuit_input *in,
+		    union vars *v)
 {
-	if (c->kind == CIRCUIT_TINY)
+	switch (c->kind) {
+	case CIRCUIT_TINY:
 		tiny_synth(s, c, in ? in->tiny : NULL);
+		break;
+	case CIRCUIT_POREP:
+		porep_prelude(s, c, in ? in->porep : NULL, &v->porep);
+		break;
+	default:
+		break;
+	}
 }
 
 static void segment(struct synth *s, const struct circuit *c, const union circuit_input *in,
-		    unsigned int i)
+		    const union vars *v, unsigned int i)
 {
 	switch (c->kind) {
 	case CIRCUIT_WINNING:
 	case CIRCUIT_WINDOW:
 		post_synth(s, c, in ? in->post : NULL, i);
+		break;
+	case CIRCUIT_POREP:
+		porep_synth(s, c, in ? in->porep : NULL, &v->porep, i);
 		break;
 	default:
 		break;
@@ -148,15 +174,16 @@ static void segment(struct synth *s, const struct circuit *c, const union circui
 int circuit_build(const struct circuit *c, struct cs **cs)
 {
 	struct synth s = { 0 };
+	union vars v;
 	unsigned int i;
 	int err;
 
 	err = cs_builder_open(&s.b);
 	if (err)
 		return err;
-	prelude(&s, c, NULL);
+	prelude(&s, c, NULL, &v);
 	for (i = 0; i < n_segments(c); i++)
-		segment(&s, c, NULL, i);
+		segment(&s, c, NULL, &v, i);
 	err = cs_builder_finish(s.b, cs);
 	cs_builder_close(s.b);
 	return err;
@@ -165,6 +192,7 @@ int circuit_build(const struct circuit *c, struct cs **cs)
 struct witness_job {
 	const struct circuit *c;
 	const union circuit_input *in;
+	union vars vars;
 	struct synth start;		/* at the first segment */
 	uint32_t step;			/* instances of a segment */
 	atomic_int err;
@@ -176,7 +204,7 @@ static void witness_segment(void *arg, size_t i, unsigned int thread)
 	struct synth s = job->start;
 
 	s.next += i * job->step;
-	segment(&s, job->c, job->in, i);
+	segment(&s, job->c, job->in, &job->vars, i);
 	if (s.err)
 		atomic_store(&job->err, s.err);
 }
@@ -187,6 +215,8 @@ static int check_input(const struct circuit *c, const union circuit_input *in, c
 	case CIRCUIT_WINNING:
 	case CIRCUIT_WINDOW:
 		return post_check(c, in->post, err);
+	case CIRCUIT_POREP:
+		return porep_check(c, in->porep, err);
 	default:
 		return 0;
 	}
@@ -209,7 +239,7 @@ int circuit_witness(const struct circuit *c, const struct cs *cs, union circuit_
 		return err;
 	}
 	job.start = (struct synth){ .cs = cs, .w = &w };
-	prelude(&job.start, c, &input);
+	prelude(&job.start, c, &input, &job.vars);
 	err = job.start.err;
 	if (!err && (cs->n_instances - job.start.next) != n * ((cs->n_instances - job.start.next) /
 							       (n ? n : 1)))

@@ -19,6 +19,19 @@ void post_synth(struct synth *s, const struct circuit *c, const struct post_inpu
 		unsigned int i);
 int post_check(const struct circuit *c, const struct post_input *in, char *err);
 
+/* What the PoRep's prelude gives its challenges. */
+struct porep_vars {
+	uint32_t replica_id, comm_d, comm_r, comm_r_last, comm_c;
+	uint32_t replica_bits[256];	/* in SHA-256's order */
+};
+
+void porep_prelude(struct synth *s, const struct circuit *c, const struct porep_input *in,
+		   struct porep_vars *v);
+/* challenge i */
+void porep_synth(struct synth *s, const struct circuit *c, const struct porep_input *in,
+		 const struct porep_vars *v, unsigned int i);
+int porep_check(const struct circuit *c, const struct porep_input *in, char *err);
+
 /* Levels of the tree, and the arity of each, bottom up. */
 unsigned int tree_levels(const struct circuit_tree *tree);
 unsigned int tree_arity(const struct circuit_tree *tree, unsigned int level);
@@ -30,5 +43,8 @@ int path_check(const struct circuit_tree *tree, const struct path_input *path, c
 /* Private PoRCircuit in Poseidon: path of leaf, an input of its index, root equality. */
 void por_synth(struct synth *s, const struct circuit_tree *tree, uint32_t leaf, uint32_t root,
 	       const struct path_input *path);
+/* The same in a binary SHA-256 tree. */
+void por_sha256_synth(struct synth *s, unsigned int levels, uint32_t leaf, uint32_t root,
+		      const struct path_input *path);
 
 #endif
