@@ -149,8 +149,8 @@ struct gpu_ops {
 		   const struct fr *root, const struct fr *shift);
 	/*
 	 * h scalars (canonical) from the values a, b on the domain; c = a*b
-	 * pointwise.  n_h = 2^log_n - 1 (POWERS) or 2^log_n (ODD_COSET).
-	 * a and b are destroyed.
+	 * pointwise.  n_h = 2^log_n - 1 (POWERS) or 2^log_n (ODD_COSET); h has
+	 * room for 2^log_n.  a and b are destroyed.
 	 */
 	int (*quotient)(struct gpu *gpu, struct fr *a, struct fr *b, unsigned int log_n,
 			enum gpu_h_basis basis, struct scalar *h);

@@ -112,6 +112,11 @@ enum cpu_isa ntt_isa(const struct ntt *ntt)
 	return ntt->isa;
 }
 
+struct ctl *ntt_ctl(const struct ntt *ntt)
+{
+	return ntt->ctl;
+}
+
 const struct ntt_impl *ntt_impl(const struct ntt *ntt)
 {
 	return ntt->impl;
@@ -182,7 +187,7 @@ int ntt_plan_init(struct ntt_plan *plan, struct ntt *ntt, unsigned int log_n,
 
 struct loop {
 	struct ntt *ntt;
-	size_t n, grain;
+	size_t n, grain, weight;
 	void (*fn)(void *arg, size_t begin, size_t end, void *buffer);
 	void *arg;
 };
@@ -198,13 +203,13 @@ static void loop_piece(void *arg, size_t i, unsigned int thread)
 		end = loop->n;
 	loop->fn(loop->arg, begin, end,
 		 loop->ntt->buffers + thread * loop->ntt->impl->buffer_size);
-	ctl_done(loop->ntt->ctl, thread, 0);
+	ctl_done(loop->ntt->ctl, thread, (end - begin) * loop->weight);
 }
 
-int ntt_for(struct ntt *ntt, size_t n, size_t grain,
+int ntt_for(struct ntt *ntt, size_t n, size_t grain, size_t weight,
 	    void (*fn)(void *arg, size_t begin, size_t end, void *buffer), void *arg)
 {
-	struct loop loop = { ntt, n, grain, fn, arg };
+	struct loop loop = { ntt, n, grain, weight, fn, arg };
 
 	tpool_run(ntt->pool, loop_piece, &loop, (n + grain - 1) / grain);
 	return ctl_stop(ntt->ctl, 0) ? -ECANCELED : 0;
@@ -228,7 +233,7 @@ static int pass_run(struct ntt *ntt, struct ntt_pass *pass)
 		grain = share;
 	if (grain == 0)
 		grain = 1;
-	return ntt_for(ntt, n, grain, run_groups, pass);
+	return ntt_for(ntt, n, grain, (size_t)NTT_LANES << pass->log_r, run_groups, pass);
 }
 
 static void pass_init(struct ntt_pass *pass, const struct ntt_plan *plan, unsigned int t)
@@ -324,9 +329,23 @@ static int pass_inner(const struct ntt_plan *plan, unsigned int t, const struct 
 	return err;
 }
 
+int ntt_chain_first(const struct ntt_plan *plan, const struct fr *src, struct fr *work,
+		    const struct ntt_around *around)
+{
+	unsigned int t;
+	int err;
+
+	for (t = 0; t + 1 < plan->n_pass; t++) {
+		err = pass_inner(plan, t, src, work, around);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 /* The last pass: neighbours in memory are transformed; lanes are other rows. */
-static int pass_last(const struct ntt_plan *plan, struct fr *work, struct fr *dst,
-		     const struct ntt_around *around)
+int ntt_chain_last(const struct ntt_plan *plan, struct fr *work, struct fr *dst,
+		   const struct ntt_around *around)
 {
 	unsigned int t, last = plan->n_pass - 1, log_r = plan->log_r[last];
 	struct ntt_pass pass;
@@ -337,10 +356,10 @@ static int pass_last(const struct ntt_plan *plan, struct fr *work, struct fr *ds
 	pass.src = work;
 	pass.src_row = 1;
 	pass.out = NTT_OUT_PLAIN;
+	pass.add = around->add;
 	if (dst) {
 		pass.dst = dst;
 		pass.dst_row = (size_t)1 << (plan->log_n - log_r);
-		pass.accumulate = around->accumulate;
 		pass.lanes = (size_t)1 << plan->log_r[0];
 		pass.src_lane = (size_t)1 << log_span(plan, 1, plan->n_pass);
 		pass.dst_lane = 1;
@@ -364,20 +383,6 @@ static int pass_last(const struct ntt_plan *plan, struct fr *work, struct fr *ds
 	err = pass_run(plan->ntt, &pass);
 	free(out_tw);
 	return err;
-}
-
-int ntt_chain_from_natural(const struct ntt_plan *plan, const struct fr *src, struct fr *work,
-			   struct fr *dst, const struct ntt_around *around)
-{
-	unsigned int t;
-	int err;
-
-	for (t = 0; t + 1 < plan->n_pass; t++) {
-		err = pass_inner(plan, t, src, work, around);
-		if (err)
-			return err;
-	}
-	return pass_last(plan, work, dst, around);
 }
 
 int ntt_chain_to_natural(const struct ntt_plan *plan, struct fr *data)
@@ -507,5 +512,8 @@ int ntt_run(struct ntt *ntt, struct fr *data, struct fr *scratch, unsigned int l
 	} else {
 		around.pre = shift;
 	}
-	return ntt_chain_from_natural(&plan, data, scratch, data, &around);
+	err = ntt_chain_first(&plan, data, scratch, &around);
+	if (err)
+		return err;
+	return ntt_chain_last(&plan, scratch, data, &around);
 }

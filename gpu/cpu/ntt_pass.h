@@ -40,7 +40,7 @@ struct ntt_pass {
 	const struct fr *src;
 	const struct fr *src2;		/* not NULL: the input is src * src2 / product factor */
 	struct fr *dst;
-	bool accumulate;		/* NTT_OUT_PLAIN, NTT_OUT_TABLE: add to dst */
+	const struct fr *add;		/* not NULL: added to what is not geometric, as dst lies */
 	unsigned int log_r;
 	size_t src_row, src_lane, dst_row, dst_lane;
 	size_t lanes;			/* extent of the lane digit, a multiple of NTT_LANES */

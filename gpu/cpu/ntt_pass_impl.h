@@ -263,25 +263,26 @@ static void write_plain(const struct fv *x, const struct ntt_pass *p, size_t bas
 {
 	const size_t n = (size_t)1 << p->log_r;
 	const struct tw *out_tw = p->out == NTT_OUT_TABLE ? p->out_tw : NULL;
-	struct fr *dst = p->dst + base;
 	size_t k;
 
 	for (k = 0; k < n; k++) {
-		struct fv t, u;
+		size_t at = base + k * p->dst_row;
+		struct fv t = x[k], u;
 
-		if (out_tw) {
-			fv_mul_tw(&t, &x[k], &out_tw[k]);
-			if (!p->accumulate)
-				fv_canon(&t, &t);
-		} else {
-			fv_reduce(&t, &x[k]);
-		}
-		if (p->accumulate) {
-			fv_load(&u, dst + k * p->dst_row, p->dst_lane);
+		if (out_tw)
+			fv_mul_tw(&t, &t, &out_tw[k]);
+		if (p->add) {
+			if (!out_tw)
+				fv_reduce(&t, &t);	/* to keep the sum in range */
+			fv_load(&u, p->add + at, p->dst_lane);
 			fv_add(&t, &t, &u);
 			fv_reduce(&t, &t);
+		} else if (out_tw) {
+			fv_canon(&t, &t);
+		} else {
+			fv_reduce(&t, &t);
 		}
-		fv_store(dst + k * p->dst_row, p->dst_lane, &t);
+		fv_store(p->dst + at, p->dst_lane, &t);
 	}
 }
 

@@ -13,8 +13,6 @@
 #define NTT_PLAN_MIN_LOG_N 6
 #define NTT_MAX_PASSES 4
 
-struct ntt_table;
-
 /* A direction and a length: root is of order 2^log_n. */
 struct ntt_plan {
 	struct ntt *ntt;
@@ -28,21 +26,24 @@ struct ntt_plan {
 int ntt_plan_init(struct ntt_plan *plan, struct ntt *ntt, unsigned int log_n,
 		  const struct fr *root32, bool inverse);
 
-/* What goes around the sums of a chain; NULL members are 1. */
+/* What goes around the sums of a chain; NULL members are 1, no factor, nothing to add. */
 struct ntt_around {
-	const struct fr *pre;	/* input i times pre^i (natural input) */
-	const struct fr *scale;	/* everything times scale (natural input) */
-	const struct fr *post;	/* output i times post^i (natural input) */
-	const struct fr *src2;	/* input is src * src2 / product factor (natural input) */
-	bool accumulate;	/* add to what is in dst (out of place) */
+	const struct fr *pre;	/* input i times pre^i */
+	const struct fr *scale;	/* everything times scale */
+	const struct fr *post;	/* output i times post^i */
+	const struct fr *src2;	/* input is src * src2 / product factor */
+	const struct fr *add;	/* added to the output, in its order */
 };
 
 /*
- * Natural order to digits: src to work (may be the same), then in work.  With
- * dst, which must be apart from work, the last pass puts natural order there.
+ * Natural order to digits, in two steps: all passes but the last from src to
+ * work (the same, or apart), then the last one in work.  With dst, which must
+ * be apart from work, the last one puts natural order there.
  */
-int ntt_chain_from_natural(const struct ntt_plan *plan, const struct fr *src, struct fr *work,
-			   struct fr *dst, const struct ntt_around *around);
+int ntt_chain_first(const struct ntt_plan *plan, const struct fr *src, struct fr *work,
+		    const struct ntt_around *around);
+int ntt_chain_last(const struct ntt_plan *plan, struct fr *work, struct fr *dst,
+		   const struct ntt_around *around);
 /* Digits to natural order, in place. */
 int ntt_chain_to_natural(const struct ntt_plan *plan, struct fr *data);
 
@@ -50,9 +51,10 @@ int ntt_chain_to_natural(const struct ntt_plan *plan, struct fr *data);
 void ntt_small(struct fr *data, unsigned int log_n, const struct fr *root);
 
 const struct ntt_impl *ntt_impl(const struct ntt *ntt);
-/* Runs fn on pieces of [0, n), each a multiple of 8 long if n is. -ECANCELED. */
-int ntt_for(struct ntt *ntt, size_t n, size_t grain,
+/* Runs fn on pieces of [0, n); weight elements of progress for each of n.  -ECANCELED. */
+int ntt_for(struct ntt *ntt, size_t n, size_t grain, size_t weight,
 	    void (*fn)(void *arg, size_t begin, size_t end, void *buffer), void *arg);
+struct ctl *ntt_ctl(const struct ntt *ntt);
 /* root^(2^(32 - log_n)), of order 2^log_n */
 void ntt_root(struct fr *out, const struct fr *root32, unsigned int log_n);
 
