@@ -68,6 +68,16 @@ static const struct fp FP_R3 __attribute__((unused)) = {{
 	0x34c04e5e921e1761, 0x2512d43565724728, 0x0aa6346091755d4d
 }};
 
+/* 2^512 mod r, 2^768 mod r */
+static const struct fr FR_R2 __attribute__((unused)) = {{
+	0xc999e990f3f29c6d, 0x2b6cedcb87925c23, 0x05d314967254398f,
+	0x0748d9d99f59ff11
+}};
+static const struct fr FR_R3 __attribute__((unused)) = {{
+	0xc62c1807439b73af, 0x1b3e0d188cf06990, 0x73d13c71c7b5f418,
+	0x6e2a5bb9c8db33e9
+}};
+
 /* b of G1 */
 static const struct fp FP_4 __attribute__((unused)) = {{
 	0xaa270000000cfff3, 0x53cc0032fc34000a, 0x478fe97a6b0a807f,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* core_impl.h - everything that is compiled once per instruction set */
+#include "lib/bls12_381/inv_impl.h"
 #include "lib/bls12_381/fr_impl.h"
 #include "lib/bls12_381/fp_impl.h"
 #include "lib/bls12_381/fp2_impl.h"

@@ -71,13 +71,14 @@ void fp_pow_vartime(struct fp *r, const struct fp *a, const uint64_t *e, size_t 
 	*r = acc;
 }
 
+/* The inverse of a 2^384 times 2^1152 / 2^384. */
 void fp_inv_vartime(struct fp *r, const struct fp *a)
 {
-	uint64_t e[6];
+	struct fp t;
 
-	memcpy(e, P_LIMBS, sizeof(e));
-	e[0] -= 2;
-	fp_pow_vartime(r, a, e, 6);
+	FP_CHECK(a);
+	inv_mod(t.l, a->l, P_LIMBS, P_POS_INV, 6, 7);
+	fp_mul(r, &t, &FP_R3);
 }
 
 void fp_batch_inv_vartime(struct fp *a, size_t n, struct fp *tmp)

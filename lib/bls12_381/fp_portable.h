@@ -21,10 +21,12 @@ static force_inline void mont_mul(uint64_t *r, const uint64_t *a, const uint64_t
 	uint64_t t[7] = { 0 };
 	int i, j;
 
+	UNROLL
 	for (i = 0; i < n; i++) {
 		u128 x = 0, y;
 		uint64_t q, top;
 
+		UNROLL
 		for (j = 0; j < n; j++) {
 			x += (u128)a[j] * b[i] + t[j];
 			t[j] = x;
@@ -33,6 +35,7 @@ static force_inline void mont_mul(uint64_t *r, const uint64_t *a, const uint64_t
 		top = t[n] + (uint64_t)x;	/* no carry: m < 2^(64 n - 1) */
 		q = t[0] * m_inv;
 		y = ((u128)q * m[0] + t[0]) >> 64;
+		UNROLL
 		for (j = 1; j < n; j++) {
 			y += (u128)q * m[j] + t[j];
 			t[j - 1] = y;
@@ -74,9 +77,11 @@ static void fpw_mul(struct fpw *r, const struct fp *a, const struct fp *b)
 	uint64_t t[12] = { 0 };
 	int i, j;
 
+	UNROLL
 	for (i = 0; i < 6; i++) {
 		u128 x = 0;
 
+		UNROLL
 		for (j = 0; j < 6; j++) {
 			x += (u128)a->l[j] * b->l[i] + t[i + j];
 			t[i + j] = x;
@@ -93,10 +98,12 @@ static void fpw_redc(struct fp *r, const struct fpw *a)
 	int i, j;
 
 	memcpy(t, a, sizeof(t));
+	UNROLL
 	for (i = 0; i < 6; i++) {
 		uint64_t q = t[i] * P_INV;
 		u128 x = 0;
 
+		UNROLL
 		for (j = 0; j < 6; j++) {
 			x += (u128)q * P_LIMBS[j] + t[i + j];
 			t[i + j] = x;

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* fr_impl.h - the scalar field of BLS12-381, over fr_mul and fr_sqr */
 
-static const struct fr FR_R2 = {{	/* 2^512 mod r */
-	0xc999e990f3f29c6d, 0x2b6cedcb87925c23, 0x05d314967254398f, 0x0748d9d99f59ff11
-}};
-
 #ifndef BLS_OWN_ADD_SUB
 void fr_add(struct fr *r, const struct fr *a, const struct fr *b)
 {
@@ -44,11 +40,14 @@ void fr_pow_vartime(struct fr *r, const struct fr *a, const uint64_t *e, size_t 
 	*r = acc;
 }
 
+/* The inverse of a 2^256 times 2^768 / 2^256. */
 void fr_inv_vartime(struct fr *r, const struct fr *a)
 {
-	uint64_t e[4] = { R_LIMBS[0] - 2, R_LIMBS[1], R_LIMBS[2], R_LIMBS[3] };
+	struct fr t;
 
-	fr_pow_vartime(r, a, e, 4);
+	FR_CHECK(a);
+	inv_mod(t.l, a->l, R_LIMBS, R_POS_INV, 4, 5);
+	fr_mul(r, &t, &FR_R3);
 }
 
 void fr_batch_inv_vartime(struct fr *a, size_t n, struct fr *tmp)

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * bench-arith.c - nanoseconds per operation, next to blst in the same run
+ *
+ * Each line is the minimum of interleaved rounds of thread CPU time, so a
+ * loaded machine moves both columns alike.  Results are compared before they
+ * are timed.  Usage: bench-arith [--portable] [NAME...]
+ */
+#include <time.h>
+
+#include "lib/bls12_381/arch.h"
+#include "lib/bls12_381/encoding.h"
+#include "lib/bls12_381/pairing.h"
+#include "t/blst.h"
+
+enum { N = 64 };	/* operands, so that nothing is predicted or hoisted */
+
+static struct fp fp_a[N], fp_r[N];
+static struct fp2 fp2_a[N], fp2_r[N];
+static struct fr fr_a[N], fr_r[N];
+static struct g1_affine p[N];
+static struct g2_affine q[N];
+static struct g1 jp[N], jr[N];
+static struct g2 jq[N], jr2[N];
+static struct fp12 f12[N], f12_r[N];
+static struct scalar k[N];
+static uint8_t c1[N][48], c2[N][96];
+static struct g2_prepared prepared[2];
+static unsigned int sink;
+
+static uint64_t next_random(void)
+{
+	static uint64_t s = 99;
+	uint64_t z = s += 0x9e3779b97f4a7c15;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return z ^ z >> 31;
+}
+
+static double now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1e9 + ts.tv_nsec;
+}
+
+static void setup(void)
+{
+	int i, j;
+
+	for (i = 0; i < N; i++) {
+
+		for (j = 0; j < 4; j++)
+			k[i].l[j] = next_random();
+		k[i].l[3] >>= 2;
+		g1_mul_vartime(&jp[i], &G1_GENERATOR, &k[i]);
+		g2_mul_vartime(&jq[i], &G2_GENERATOR, &k[i]);
+		g1_to_affine(&p[i], &jp[i]);
+		g2_to_affine(&q[i], &jq[i]);
+		fp_a[i] = p[i].x;
+		fp2_a[i] = q[i].x;
+		fr_from_scalar(&fr_a[i], &k[i]);
+		pairing(&f12[i], &p[i], &q[i]);
+		g1_to_compressed(c1[i], &p[i]);
+		g2_to_compressed(c2[i], &q[i]);
+	}
+	g2_prepare(&prepared[0], &q[1]);
+	g2_prepare(&prepared[1], &q[2]);
+}
+
+/* blst's side; NULL where blst cannot be had */
+#define REF(type, name, params) static type (*name) params
+REF(void, blst_fp_mul, (struct fp *, const struct fp *, const struct fp *));
+REF(void, blst_fp_sqr, (struct fp *, const struct fp *));
+REF(void, blst_fp_add, (struct fp *, const struct fp *, const struct fp *));
+REF(void, blst_fp_sub, (struct fp *, const struct fp *, const struct fp *));
+REF(void, blst_fp_eucl_inverse, (struct fp *, const struct fp *));
+REF(bool, blst_fp_sqrt, (struct fp *, const struct fp *));
+REF(void, blst_fp2_mul, (struct fp2 *, const struct fp2 *, const struct fp2 *));
+REF(void, blst_fp2_sqr, (struct fp2 *, const struct fp2 *));
+REF(void, blst_fp2_add, (struct fp2 *, const struct fp2 *, const struct fp2 *));
+REF(void, blst_fr_mul, (struct fr *, const struct fr *, const struct fr *));
+REF(void, blst_fr_add, (struct fr *, const struct fr *, const struct fr *));
+REF(void, blst_fr_eucl_inverse, (struct fr *, const struct fr *));
+REF(void, blst_p1_add_or_double, (struct g1 *, const struct g1 *, const struct g1 *));
+REF(void, blst_p1_add_or_double_affine, (struct g1 *, const struct g1 *, const struct g1_affine *));
+REF(void, blst_p1_double, (struct g1 *, const struct g1 *));
+REF(void, blst_p2_add_or_double_affine, (struct g2 *, const struct g2 *, const struct g2_affine *));
+REF(void, blst_p2_double, (struct g2 *, const struct g2 *));
+REF(void, blst_p1_mult, (struct g1 *, const struct g1 *, const uint8_t *, size_t));
+REF(void, blst_p2_mult, (struct g2 *, const struct g2 *, const uint8_t *, size_t));
+REF(int, blst_p1_uncompress, (struct g1_affine *, const uint8_t *));
+REF(int, blst_p2_uncompress, (struct g2_affine *, const uint8_t *));
+REF(bool, blst_p1_affine_in_g1, (const struct g1_affine *));
+REF(bool, blst_p2_affine_in_g2, (const struct g2_affine *));
+REF(void, blst_fp12_mul, (struct fp12 *, const struct fp12 *, const struct fp12 *));
+REF(void, blst_fp12_sqr, (struct fp12 *, const struct fp12 *));
+REF(void, blst_fp12_cyclotomic_sqr, (struct fp12 *, const struct fp12 *));
+REF(void, blst_miller_loop, (struct fp12 *, const struct g2_affine *, const struct g1_affine *));
+REF(void, blst_miller_loop_n, (struct fp12 *, const struct g2_affine *const *,
+			       const struct g1_affine *const *, size_t));
+REF(void, blst_final_exp, (struct fp12 *, const struct fp12 *));
+
+static bool open_blst(void)
+{
+	if (!blst_open()) {
+		printf("# no blst: %s\n", blst_why_not);
+		return false;
+	}
+#define GET(name) name = blst_symbol(#name)
+	GET(blst_fp_mul); GET(blst_fp_sqr); GET(blst_fp_add); GET(blst_fp_sub);
+	GET(blst_fp_eucl_inverse); GET(blst_fp_sqrt); GET(blst_fp2_mul); GET(blst_fp2_sqr);
+	GET(blst_fp2_add); GET(blst_fr_mul); GET(blst_fr_add); GET(blst_fr_eucl_inverse);
+	GET(blst_p1_add_or_double); GET(blst_p1_add_or_double_affine); GET(blst_p1_double);
+	GET(blst_p2_add_or_double_affine); GET(blst_p2_double); GET(blst_p1_mult);
+	GET(blst_p2_mult); GET(blst_p1_uncompress); GET(blst_p2_uncompress);
+	GET(blst_p1_affine_in_g1); GET(blst_p2_affine_in_g2); GET(blst_fp12_mul);
+	GET(blst_fp12_sqr); GET(blst_fp12_cyclotomic_sqr); GET(blst_miller_loop);
+	GET(blst_miller_loop_n); GET(blst_final_exp);
+	return true;
+}
+
+/* n operations of ours or of blst's */
+#define OP(name, ours, theirs) \
+	static void name(bool ref, int n) \
+	{ \
+		int i; \
+		if (ref) \
+			for (i = 0; i < n; i++) { int x = i % N, y = (i + 7) % N; (void)x, (void)y; theirs; } \
+		else \
+			for (i = 0; i < n; i++) { int x = i % N, y = (i + 7) % N; (void)x, (void)y; ours; } \
+	}
+
+OP(b_fp_mul, fp_mul(&fp_r[x], &fp_a[x], &fp_a[y]), blst_fp_mul(&fp_r[x], &fp_a[x], &fp_a[y]))
+OP(b_fp_mul_lat, fp_mul(&fp_r[0], &fp_r[0], &fp_a[y]), blst_fp_mul(&fp_r[0], &fp_r[0], &fp_a[y]))
+OP(b_fp_sqr, fp_sqr(&fp_r[x], &fp_a[x]), blst_fp_sqr(&fp_r[x], &fp_a[x]))
+OP(b_fp_sqr_lat, fp_sqr(&fp_r[0], &fp_r[0]), blst_fp_sqr(&fp_r[0], &fp_r[0]))
+OP(b_fp_add, fp_add(&fp_r[x], &fp_a[x], &fp_a[y]), blst_fp_add(&fp_r[x], &fp_a[x], &fp_a[y]))
+OP(b_fp_sub, fp_sub(&fp_r[x], &fp_a[x], &fp_a[y]), blst_fp_sub(&fp_r[x], &fp_a[x], &fp_a[y]))
+OP(b_fp_inv, fp_inv_vartime(&fp_r[x], &fp_a[x]), blst_fp_eucl_inverse(&fp_r[x], &fp_a[x]))
+OP(b_fp_sqrt, fp_sqrt(&fp_r[x], &fp_a[x]), blst_fp_sqrt(&fp_r[x], &fp_a[x]))
+OP(b_fp2_mul, fp2_mul(&fp2_r[x], &fp2_a[x], &fp2_a[y]), blst_fp2_mul(&fp2_r[x], &fp2_a[x], &fp2_a[y]))
+OP(b_fp2_sqr, fp2_sqr(&fp2_r[x], &fp2_a[x]), blst_fp2_sqr(&fp2_r[x], &fp2_a[x]))
+OP(b_fp2_add, fp2_add(&fp2_r[x], &fp2_a[x], &fp2_a[y]), blst_fp2_add(&fp2_r[x], &fp2_a[x], &fp2_a[y]))
+OP(b_fr_mul, fr_mul(&fr_r[x], &fr_a[x], &fr_a[y]), blst_fr_mul(&fr_r[x], &fr_a[x], &fr_a[y]))
+OP(b_fr_mul_lat, fr_mul(&fr_r[0], &fr_r[0], &fr_a[y]), blst_fr_mul(&fr_r[0], &fr_r[0], &fr_a[y]))
+OP(b_fr_add, fr_add(&fr_r[x], &fr_a[x], &fr_a[y]), blst_fr_add(&fr_r[x], &fr_a[x], &fr_a[y]))
+OP(b_fr_inv, fr_inv_vartime(&fr_r[x], &fr_a[x]), blst_fr_eucl_inverse(&fr_r[x], &fr_a[x]))
+OP(b_g1_add, g1_add(&jr[x], &jp[x], &jp[y]), blst_p1_add_or_double(&jr[x], &jp[x], &jp[y]))
+OP(b_g1_add_affine, g1_add_affine(&jr[x], &jp[x], &p[y]),
+   blst_p1_add_or_double_affine(&jr[x], &jp[x], &p[y]))
+OP(b_g1_double, g1_double(&jr[x], &jp[x]), blst_p1_double(&jr[x], &jp[x]))
+OP(b_g2_add_affine, g2_add_affine(&jr2[x], &jq[x], &q[y]),
+   blst_p2_add_or_double_affine(&jr2[x], &jq[x], &q[y]))
+OP(b_g2_double, g2_double(&jr2[x], &jq[x]), blst_p2_double(&jr2[x], &jq[x]))
+OP(b_g1_mul, g1_mul_vartime(&jr[x], &p[x], &k[y]),
+   blst_p1_mult(&jr[x], &jp[x], (const uint8_t *)&k[y], 255))
+OP(b_g2_mul, g2_mul_vartime(&jr2[x], &q[x], &k[y]),
+   blst_p2_mult(&jr2[x], &jq[x], (const uint8_t *)&k[y], 255))
+OP(b_g1_in, sink += g1_in_subgroup(&p[x]), sink += blst_p1_affine_in_g1(&p[x]))
+OP(b_g2_in, sink += g2_in_subgroup(&q[x]), sink += blst_p2_affine_in_g2(&q[x]))
+OP(b_g1_dec, g1_from_compressed(&p[x], c1[x], POINT_ANY_ORDER), blst_p1_uncompress(&p[x], c1[x]))
+OP(b_g2_dec, g2_from_compressed(&q[x], c2[x], POINT_ANY_ORDER), blst_p2_uncompress(&q[x], c2[x]))
+OP(b_fp12_mul, fp12_mul(&f12_r[x], &f12[x], &f12[y]), blst_fp12_mul(&f12_r[x], &f12[x], &f12[y]))
+OP(b_fp12_sqr, fp12_sqr(&f12_r[x], &f12[x]), blst_fp12_sqr(&f12_r[x], &f12[x]))
+OP(b_cyc_sqr, fp12_cyclotomic_sqr(&f12_r[x], &f12[x]), blst_fp12_cyclotomic_sqr(&f12_r[x], &f12[x]))
+OP(b_miller, miller_loop_n(&f12_r[x], &((struct miller_pair){ &p[x], &q[x], NULL }), 1),
+   blst_miller_loop(&f12_r[x], &q[x], &p[x]))
+OP(b_final_exp, final_exp(&f12_r[x], &f12[x]), blst_final_exp(&f12_r[x], &f12[x]))
+
+static void b_product3(bool ref, int n)
+{
+	const struct g1_affine *ps[3] = { &p[0], &p[1], &p[2] };
+	const struct g2_affine *qs[3] = { &q[0], &q[1], &q[2] };
+	struct miller_pair pairs[3] = {
+		{ &p[0], &q[0], NULL }, { &p[1], NULL, &prepared[0] }, { &p[2], NULL, &prepared[1] },
+	};
+
+	while (n--) {
+		if (ref) {
+			blst_miller_loop_n(&f12_r[0], qs, ps, 3);
+			blst_final_exp(&f12_r[1], &f12_r[0]);
+		} else {
+			miller_loop_n(&f12_r[0], pairs, 3);
+			final_exp(&f12_r[1], &f12_r[0]);
+		}
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*run)(bool ref, int n);
+	int n;
+} benches[] = {
+	{ "fp_add", b_fp_add, 20000 },
+	{ "fp_sub", b_fp_sub, 20000 },
+	{ "fp_mul", b_fp_mul, 10000 },
+	{ "fp_mul, latency", b_fp_mul_lat, 10000 },
+	{ "fp_sqr", b_fp_sqr, 10000 },
+	{ "fp_sqr, latency", b_fp_sqr_lat, 10000 },
+	{ "fp_inv_vartime", b_fp_inv, 200 },
+	{ "fp_sqrt", b_fp_sqrt, 50 },
+	{ "fp2_add", b_fp2_add, 10000 },
+	{ "fp2_mul", b_fp2_mul, 5000 },
+	{ "fp2_sqr", b_fp2_sqr, 5000 },
+	{ "fr_add", b_fr_add, 20000 },
+	{ "fr_mul", b_fr_mul, 20000 },
+	{ "fr_mul, latency", b_fr_mul_lat, 20000 },
+	{ "fr_inv_vartime", b_fr_inv, 200 },
+	{ "g1_add", b_g1_add, 1000 },
+	{ "g1_add_affine", b_g1_add_affine, 1000 },
+	{ "g1_double", b_g1_double, 2000 },
+	{ "g2_add_affine", b_g2_add_affine, 500 },
+	{ "g2_double", b_g2_double, 500 },
+	{ "g1_mul_vartime", b_g1_mul, 10 },
+	{ "g2_mul_vartime", b_g2_mul, 5 },
+	{ "g1 decompress", b_g1_dec, 40 },
+	{ "g2 decompress", b_g2_dec, 20 },
+	{ "g1_in_subgroup", b_g1_in, 20 },
+	{ "g2_in_subgroup", b_g2_in, 20 },
+	{ "fp12_mul", b_fp12_mul, 500 },
+	{ "fp12_sqr", b_fp12_sqr, 500 },
+	{ "fp12_cyclotomic_sqr", b_cyc_sqr, 500 },
+	{ "miller loop, 1 pair", b_miller, 4 },
+	{ "final_exp", b_final_exp, 4 },
+	{ "3 pairs, 2 fixed", b_product3, 2 },
+};
+
+static bool chosen(const char *name, int argc, char **argv)
+{
+	bool any = false;
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		if (argv[i][0] == '-')
+			continue;
+		any = true;
+		if (strstr(name, argv[i]))
+			return true;
+	}
+	return !any;
+}
+
+int main(int argc, char **argv)
+{
+	enum { ROUNDS = 25 };
+	bool ref;
+	size_t i;
+	int r;
+
+	if (argc > 1 && !strcmp(argv[1], "--portable"))
+		bls_set_portable(true);
+	setup();
+	ref = open_blst();
+	printf("# %s build; minimum of %d rounds, thread CPU time\n", bls_arch_name(), ROUNDS);
+	printf("%-24s %12s %12s %8s\n", "operation", "ns", "blst ns", "ratio");
+	for (i = 0; i < sizeof(benches) / sizeof(*benches); i++) {
+		double best[2] = { 1e30, 1e30 };
+
+		if (!chosen(benches[i].name, argc, argv))
+			continue;
+		for (r = 0; r < ROUNDS * (1 + ref); r++) {
+			double t = now_ns();
+
+			benches[i].run(ref && (r & 1), benches[i].n);
+			t = (now_ns() - t) / benches[i].n;
+			if (t < best[ref && (r & 1)])
+				best[ref && (r & 1)] = t;
+		}
+		if (ref)
+			printf("%-24s %12.1f %12.1f %8.2f\n", benches[i].name, best[0], best[1],
+			       best[0] / best[1]);
+		else
+			printf("%-24s %12.1f\n", benches[i].name, best[0]);
+	}
+	return sink == 0xffffffff;
+}
