@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* kernels_msm.cu - entry points of the multi-scalar multiplication, both groups */
+#include "gpu/cuda/msm.cuh"
+#include "gpu/cuda/scan.cuh"
+#include "gpu/cuda/sort.cuh"
+
+#define MSM_KERNELS(g, F)								\
+extern "C" __global__ __launch_bounds__(256)						\
+void msm_round_counts_##g(const uint32_t *starts, uint32_t n_keys,			\
+		const affine<F> *points, const uint32_t *values, int clear,		\
+		affine<F> *buckets, uint32_t *counts)					\
+{											\
+	msm_round_counts_body<F>(starts, n_keys, points, values, clear, buckets, counts); \
+}											\
+extern "C" __global__ __launch_bounds__(128)						\
+void msm_add_forward_##g(const affine<F> *points, const uint32_t *values,		\
+		const uint32_t *pairs, uint32_t n_slots, uint32_t n_threads,		\
+		F *prefix, F *totals)							\
+{											\
+	msm_add_forward_body<F>(points, values, pairs, n_slots, n_threads, prefix, totals); \
+}											\
+extern "C" __global__ __launch_bounds__(128)						\
+void msm_invert_##g(F *totals, uint32_t n, uint32_t n_threads, F *scratch)		\
+{											\
+	msm_invert_body<F>(totals, n, n_threads, scratch);				\
+}											\
+extern "C" __global__ __launch_bounds__(128)						\
+void msm_add_backward_##g(const affine<F> *points, const uint32_t *values,		\
+		const uint32_t *pairs, uint32_t n_slots, uint32_t n_threads,		\
+		const F *prefix, const F *totals, affine<F> *out)			\
+{											\
+	msm_add_backward_body<F>(points, values, pairs, n_slots, n_threads, prefix,	\
+				 totals, out);						\
+}											\
+extern "C" __global__ __launch_bounds__(128)						\
+void msm_buckets_##g(const affine<F> *buckets, uint32_t n_buckets, uint32_t n_windows,	\
+		uint32_t piece, xyzz<F> *partial)					\
+{											\
+	msm_buckets_body<F>(buckets, n_buckets, n_windows, piece, partial);		\
+}											\
+extern "C" __global__ __launch_bounds__(128)						\
+void msm_fold_##g(const xyzz<F> *in, uint32_t n_in, uint32_t n_out, uint32_t n_rows,	\
+		xyzz<F> *out)								\
+{											\
+	msm_fold_body<F>(in, n_in, n_out, n_rows, out);					\
+}
+
+MSM_KERNELS(g1, fp_t)
+MSM_KERNELS(g2, fp2_t)

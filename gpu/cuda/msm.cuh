@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * msm.cuh - multi-scalar multiplication: the kernels
+ *
+ * Pippenger's method with signed digits, a group of windows at a time:
+ *
+ *   msm_digits     scalars -> (bucket, point index and sign) pairs
+ *   sort.cuh       pairs by bucket
+ *   msm_starts     where each bucket's list begins
+ *   rounds until no list is longer than one:
+ *     msm_round_counts, scan, msm_round_pairs    who is added to whom
+ *     msm_add_forward, msm_invert, msm_add_backward
+ *   msm_buckets    running sums of the buckets of each window
+ *
+ * Points are added in affine coordinates, 5M + 1S and a share of an inversion
+ * instead of 8M + 2S: each round adds neighbours of a list, all additions of a
+ * round share inversions by Montgomery's trick.  Forward multiplies up the
+ * denominators of a thread's additions, invert inverts the threads' products,
+ * backward peels them off.  Lists of any length give equal work to every
+ * thread, so scalars that crowd one bucket cost nothing extra.
+ *
+ * A value names a point: index in the low 31 bits, top bit set for its
+ * negative.  Every pointer is to device memory.
+ */
+#ifndef CUZK_GPU_CUDA_MSM_CUH
+#define CUZK_GPU_CUDA_MSM_CUH
+
+#include "gpu/cuda/curve.cuh"
+
+#define MSM_SIGN 0x80000000u
+#define MSM_INDEX 0x7fffffffu
+#define MSM_SINGLE 0x80000000u	/* in a pair list: no partner, pass on */
+
+struct scalar_t {
+	uint32_t l[8];
+};
+
+static __device__ __forceinline__ scalar_t load_scalar(const scalar_t *p)
+{
+	const uint4 *q = (const uint4 *)p;
+	uint4 a = q[0], b = q[1];
+
+	return scalar_t{ { a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w } };
+}
+
+/*
+ * Signed digits of c bits: with K = sum over windows of 2^(c-1) 2^(cw), digit
+ * w of s is bits cw.. of s + K, minus 2^(c-1); no carry runs between windows.
+ * s is first brought to at most (r-1)/2 by negation, so windows * c >= 255
+ * is enough.  bias holds K in 9 words.
+ *
+ * Writes windows first..first+count of all n scalars: pair i of window w at
+ * (w - first) * n + i.  Bucket of a digit d != 0: |d| - 1, behind those of the
+ * group's windows before it; digit 0 gets the bucket behind the last.
+ * index, if not NULL, gives the point of scalar i.
+ */
+extern "C" __global__ __launch_bounds__(256)
+void msm_digits(const scalar_t *scalars, const uint32_t *index, uint32_t n, int c, int first,
+		int count, const uint32_t *bias, uint32_t *keys, uint32_t *values)
+{
+	uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+	uint32_t s[10], neg, half = 1u << (c - 1);
+	scalar_t t;
+
+	if (i >= n)
+		return;
+	t = load_scalar(&scalars[i]);
+	{	/* d = r - t; take it where it is the smaller, i.e. d < t */
+		uint32_t d[8];
+		uint64_t borrow = 0;
+		int less = 0;
+
+#pragma unroll
+		for (int j = 0; j < 8; j++) {
+			uint64_t x = (uint64_t)fr_modulus::mod(j) - t.l[j] - borrow;
+
+			d[j] = (uint32_t)x;
+			borrow = x >> 63;
+		}
+#pragma unroll
+		for (int j = 0; j < 8; j++)
+			less = d[j] == t.l[j] ? less : d[j] < t.l[j];
+		neg = less ? MSM_SIGN : 0;
+		uint64_t carry = 0;
+#pragma unroll
+		for (int j = 0; j < 8; j++) {
+			carry += (uint64_t)(less ? d[j] : t.l[j]) + bias[j];
+			s[j] = (uint32_t)carry;
+			carry >>= 32;
+		}
+		s[8] = (uint32_t)carry + bias[8];
+		s[9] = 0;
+	}
+	uint32_t point = index ? index[i] : i;
+
+	for (int w = first; w < first + count; w++) {
+		int bit = w * c, word = bit >> 5;
+		uint32_t lo = 0, hi = 0, v, key;
+		int d;
+
+		/* constant indices keep s in registers */
+#pragma unroll
+		for (int j = 0; j < 9; j++)
+			if (word == j) {
+				lo = s[j];
+				hi = s[j + 1];
+			}
+		v = __funnelshift_r(lo, hi, bit & 31) & ((half << 1) - 1);
+		d = (int)v - (int)half;
+		if (d == 0)
+			key = (uint32_t)count * half;
+		else
+			key = (uint32_t)(w - first) * half + (uint32_t)(d < 0 ? -d : d) - 1;
+		keys[(size_t)(w - first) * n + i] = key;
+		values[(size_t)(w - first) * n + i] = point | (neg ^ (d < 0 ? MSM_SIGN : 0));
+	}
+}
+
+/* starts[k] = first i with keys[i] >= k, for k = 0..n_keys */
+extern "C" __global__ __launch_bounds__(256)
+void msm_starts(const uint32_t *keys, uint32_t n, uint32_t n_keys, uint32_t *starts)
+{
+	uint32_t k = blockIdx.x * blockDim.x + threadIdx.x;
+	uint32_t lo = 0, hi = n;
+
+	if (k > n_keys)
+		return;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (keys[mid] < k)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	starts[k] = lo;
+}
+
+template <class F> static __device__ __forceinline__ affine<F> affine_inf()
+{
+	return affine<F>{ f_const<F>::zero(), f_const<F>::zero() };
+}
+
+/* The i-th point of a round: in the first by value from the caller's points. */
+template <class F>
+static __device__ __forceinline__ F load_x(const affine<F> *points, const uint32_t *values, uint32_t i)
+{
+	return points[values ? values[i] & MSM_INDEX : i].x;
+}
+
+template <class F>
+static __device__ __forceinline__ F load_y(const affine<F> *points, const uint32_t *values, uint32_t i)
+{
+	if (values) {
+		uint32_t v = values[i];
+		F y = points[v & MSM_INDEX].y;
+
+		return v & MSM_SIGN ? f_neg(y) : y;
+	}
+	return points[i].y;
+}
+
+/*
+ * counts[k] = how many points list k has after this round.  A list of one is
+ * finished: its point goes to buckets[k]; with clear set (first round), an
+ * empty one leaves infinity there.
+ */
+template <class F>
+static __device__ __forceinline__ void msm_round_counts_body(const uint32_t *starts, uint32_t n_keys,
+		const affine<F> *points, const uint32_t *values, int clear,
+		affine<F> *buckets, uint32_t *counts)
+{
+	uint32_t k = blockIdx.x * blockDim.x + threadIdx.x;
+	uint32_t begin, len;
+
+	if (k >= n_keys)
+		return;
+	begin = starts[k];
+	len = starts[k + 1] - begin;
+	if (len == 1)
+		buckets[k] = affine<F>{ load_x(points, values, begin), load_y(points, values, begin) };
+	else if (len == 0 && clear)
+		buckets[k] = affine_inf<F>();
+	counts[k] = len > 1 ? (len + 1) / 2 : 0;
+}
+
+/*
+ * keys, starts: of this round's points; next: exclusive scan of counts.
+ * Slot j of the next round adds points pairs[j] and pairs[j] + 1, or passes on
+ * pairs[j] where MSM_SINGLE is set; it belongs to list next_keys[j].
+ */
+extern "C" __global__ __launch_bounds__(256)
+void msm_round_pairs(const uint32_t *keys, uint32_t n, uint32_t n_keys, const uint32_t *starts,
+		     const uint32_t *next, uint32_t *pairs, uint32_t *next_keys)
+{
+	uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+	uint32_t k, t, len, slot;
+
+	if (i >= n)
+		return;
+	k = keys[i];
+	if (k >= n_keys)
+		return;
+	t = i - starts[k];
+	len = starts[k + 1] - starts[k];
+	if ((t & 1) || len < 2)
+		return;
+	slot = next[k] + t / 2;
+	pairs[slot] = i | (t + 1 < len ? 0 : MSM_SINGLE);
+	next_keys[slot] = k;
+}
+
+enum msm_case { MSM_ADD, MSM_DOUBLE, MSM_FIRST, MSM_SECOND, MSM_CANCEL };
+
+/* What slot's addition is, and its denominator (1 where there is none). */
+template <class F>
+static __device__ __forceinline__ enum msm_case msm_classify(const affine<F> *points,
+		const uint32_t *values, uint32_t pair, F &x1, F &x2, F &d)
+{
+	uint32_t i = pair & ~MSM_SINGLE;
+
+	d = f_const<F>::one();
+	x1 = load_x(points, values, i);
+	if (pair & MSM_SINGLE)
+		return MSM_FIRST;
+	x2 = load_x(points, values, i + 1);
+	/* x = 0 may be infinity; only then is y looked at */
+	if (f_is_zero(x1) && f_is_zero(load_y(points, values, i)))
+		return MSM_SECOND;
+	if (f_is_zero(x2) && f_is_zero(load_y(points, values, i + 1)))
+		return MSM_FIRST;
+	d = f_sub(x2, x1);
+	if (f_is_zero(d)) {
+		F y1 = load_y(points, values, i);
+
+		d = f_double(y1);
+		if (f_equal(y1, load_y(points, values, i + 1)) && !f_is_zero(d))
+			return MSM_DOUBLE;
+		d = f_const<F>::one();
+		return MSM_CANCEL;
+	}
+	return MSM_ADD;
+}
+
+/*
+ * Thread t of T takes slots t, t + T, t + 2T ...: neighbours in a warp touch
+ * neighbouring slots.  prefix[slot] = product of the thread's denominators
+ * before it, totals[t] = of all.
+ */
+template <class F>
+static __device__ __forceinline__ void msm_add_forward_body(const affine<F> *points,
+		const uint32_t *values, const uint32_t *pairs, uint32_t n_slots,
+		uint32_t n_threads, F *prefix, F *totals)
+{
+	uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
+	F acc = f_const<F>::one(), x1, x2, d;
+
+	if (t >= n_threads)
+		return;
+	for (uint32_t slot = t; slot < n_slots; slot += n_threads) {
+		enum msm_case what = msm_classify(points, values, pairs[slot], x1, x2, d);
+
+		prefix[slot] = acc;
+		if (what == MSM_ADD || what == MSM_DOUBLE)
+			acc = f_mul(acc, d);
+	}
+	totals[t] = acc;
+}
+
+/* totals[t] -> 1 / totals[t], none of them zero; scratch as large */
+template <class F>
+static __device__ __forceinline__ void msm_invert_body(F *totals, uint32_t n, uint32_t n_threads, F *scratch)
+{
+	uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
+	F acc = f_const<F>::one();
+	uint32_t i, last;
+
+	if (t >= n_threads || t >= n)
+		return;
+	for (i = t; i < n; i += n_threads) {
+		scratch[i] = acc;
+		acc = f_mul(acc, totals[i]);
+	}
+	last = t + (n - 1 - t) / n_threads * n_threads;
+	acc = f_inv(acc);
+	for (i = last;; i -= n_threads) {
+		F x = totals[i];
+
+		totals[i] = f_mul(acc, scratch[i]);
+		acc = f_mul(acc, x);
+		if (i < n_threads)
+			break;
+	}
+}
+
+template <class F>
+static __device__ __forceinline__ void msm_add_backward_body(const affine<F> *points,
+		const uint32_t *values, const uint32_t *pairs, uint32_t n_slots,
+		uint32_t n_threads, const F *prefix, const F *totals, affine<F> *out)
+{
+	uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
+	uint32_t slot;
+	F inv;
+
+	if (t >= n_threads || t >= n_slots)
+		return;
+	inv = totals[t];
+	slot = t + (n_slots - 1 - t) / n_threads * n_threads;
+	for (;; slot -= n_threads) {
+		uint32_t pair = pairs[slot], i = pair & ~MSM_SINGLE;
+		F x1, x2, d, lambda, y1;
+		enum msm_case what = msm_classify(points, values, pair, x1, x2, d);
+
+		if (what == MSM_ADD || what == MSM_DOUBLE) {
+			affine<F> r;
+
+			lambda = f_mul(inv, prefix[slot]);
+			inv = f_mul(inv, d);
+			y1 = load_y(points, values, i);
+			if (what == MSM_ADD) {
+				lambda = f_mul(lambda, f_sub(load_y(points, values, i + 1), y1));
+			} else {
+				F xx = f_sqr(x1);
+
+				lambda = f_mul(lambda, f_add(f_double(xx), xx));
+			}
+			r.x = f_sub(f_sub(f_sqr(lambda), x1), x2);
+			r.y = f_sub(f_mul(lambda, f_sub(x1, r.x)), y1);
+			out[slot] = r;
+		} else if (what == MSM_CANCEL) {
+			out[slot] = affine_inf<F>();
+		} else {
+			if (what == MSM_SECOND)
+				i++;
+			out[slot] = affine<F>{ load_x(points, values, i), load_y(points, values, i) };
+		}
+		if (slot < n_threads)
+			break;
+	}
+}
+
+/*
+ * Sum of (b + 1) * bucket[b] over the n_buckets of each window, in pieces of
+ * `piece` buckets a thread.  partial[window * pieces + piece index].
+ */
+template <class F>
+static __device__ __forceinline__ void msm_buckets_body(const affine<F> *buckets, uint32_t n_buckets,
+		uint32_t n_windows, uint32_t piece, xyzz<F> *partial)
+{
+	uint32_t pieces = (n_buckets + piece - 1) / piece;
+	uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
+	uint32_t window = t / pieces, lo = t % pieces * piece, hi;
+	xyzz<F> run = xyzz_inf<F>(), sum = xyzz_inf<F>();
+
+	if (window >= n_windows)
+		return;
+	hi = lo + piece < n_buckets ? lo + piece : n_buckets;
+	for (uint32_t b = hi; b-- > lo;) {
+		run = xyzz_add_affine(run, buckets[(size_t)window * n_buckets + b]);
+		sum = xyzz_add(sum, run);
+	}
+	if (lo)
+		sum = xyzz_add(sum, xyzz_mul_u32(run, lo));
+	partial[t] = sum;
+}
+
+/*
+ * One level of a tree: out[row * n_out + j] = sum of in[row * n_in + j + k * n_out]
+ * over all k, for n_rows rows.
+ */
+template <class F>
+static __device__ __forceinline__ void msm_fold_body(const xyzz<F> *in, uint32_t n_in, uint32_t n_out,
+		uint32_t n_rows, xyzz<F> *out)
+{
+	uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
+	uint32_t row = t / n_out, j = t % n_out;
+	xyzz<F> sum;
+
+	if (row >= n_rows)
+		return;
+	sum = in[(size_t)row * n_in + j];
+	for (uint32_t i = j + n_out; i < n_in; i += n_out)
+		sum = xyzz_add(sum, in[(size_t)row * n_in + i]);
+	out[t] = sum;
+}
+
+#endif
