@@ -85,6 +85,22 @@ AS_IF([test "$with_cuda" != no], [
 	      [AC_MSG_ERROR([--with-cuda was asked for, but there is no nvcc])])
 ])
 : ${CUDA_ARCHS="75 80 86 89 90 100 120"}
+CUDA_GENCODE=
+_cuzk_last=
+for _cuzk_arch in $CUDA_ARCHS; do
+	CUDA_GENCODE="$CUDA_GENCODE -gencode arch=compute_$_cuzk_arch,code=sm_$_cuzk_arch"
+	_cuzk_last=$_cuzk_arch
+done
+CUDA_GENCODE="$CUDA_GENCODE -gencode arch=compute_$_cuzk_last,code=compute_$_cuzk_last"
+AC_SUBST([CUDA_GENCODE])
+AC_ARG_VAR([NVCCFLAGS], [flags for the CUDA compiler])
+# cuda.h, for the types of the driver interface
+CUDA_CPPFLAGS=
+AS_IF([test "$cuzk_cuda" = yes], [
+	_cuzk_root=`AS_DIRNAME(["$(readlink -f "$NVCC")"])`/..
+	CUDA_CPPFLAGS="-isystem $_cuzk_root/include"
+])
+AC_SUBST([CUDA_CPPFLAGS])
 AC_SUBST([CUDA_ARCHS])
 AS_IF([test "$cuzk_cuda" = yes],
 	[AC_DEFINE([HAVE_CUDA], [1], [Build the CUDA backend])])

@@ -45,9 +45,10 @@ inline emu_dim3 threadIdx, blockIdx, blockDim, gridDim;
 inline bool emu_reverse;
 static const int warpSize = 32;
 
+#define EMU_STACK (256u << 10)
+
 struct emu_fiber {
 	ucontext_t context;
-	std::vector<char> stack;
 	bool done = false;
 	/* barriers this fiber has reached: of the block, of its warp */
 	unsigned long block_epoch = 0, warp_epoch = 0;
@@ -227,8 +228,10 @@ inline void emu_launch(emu_dim3 grid, emu_dim3 block, size_t shared, K kernel, A
 	b.exchange.resize(n);
 	b.dynamic.resize(shared);
 	b.body = [&] { kernel(args...); };
-	for (auto &f : b.fibers)
-		f.stack.resize(256 << 10);
+	/* stacks outlive the launch: touching fresh pages would be most of its time */
+	static std::vector<char *> stacks;
+	while (stacks.size() < n)
+		stacks.push_back((char *)malloc(EMU_STACK));
 	emu = &b;
 	blockDim = block;
 	gridDim = grid;
@@ -237,10 +240,12 @@ inline void emu_launch(emu_dim3 grid, emu_dim3 block, size_t shared, K kernel, A
 	for (unsigned int x = 0; x < grid.x; x++) {
 		unsigned int left = n;
 
-		for (auto &f : b.fibers) {
+		for (unsigned int i = 0; i < n; i++) {
+			emu_fiber &f = b.fibers[i];
+
 			getcontext(&f.context);
-			f.context.uc_stack.ss_sp = f.stack.data();
-			f.context.uc_stack.ss_size = f.stack.size();
+			f.context.uc_stack.ss_sp = stacks[i];
+			f.context.uc_stack.ss_size = EMU_STACK;
 			f.context.uc_link = NULL;
 			f.done = false;
 			f.block_epoch = f.warp_epoch = 0;

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * kernels.h - every kernel the host launches: enumerator and name, by module
+ */
+#ifndef CUZK_GPU_CUDA_KERNELS_H
+#define CUZK_GPU_CUDA_KERNELS_H
+
+#define CUDA_KERNELS_MSM(X)		\
+	X(scan_tiles)			\
+	X(scan_sums)			\
+	X(scan_apply)			\
+	X(sort_count)			\
+	X(sort_scatter)			\
+	X(msm_digits)			\
+	X(msm_starts)			\
+	X(msm_round_pairs)		\
+	X(msm_round_counts_g1)		\
+	X(msm_add_forward_g1)		\
+	X(msm_invert_g1)		\
+	X(msm_add_backward_g1)		\
+	X(msm_buckets_g1)		\
+	X(msm_fold_g1)			\
+	X(msm_round_counts_g2)		\
+	X(msm_add_forward_g2)		\
+	X(msm_invert_g2)		\
+	X(msm_add_backward_g2)		\
+	X(msm_buckets_g2)		\
+	X(msm_fold_g2)
+
+#define CUDA_KERNELS_FR(X)
+
+#define CUDA_KERNELS(X)			\
+	CUDA_KERNELS_MSM(X)		\
+	CUDA_KERNELS_FR(X)
+
+enum cuda_kernel {
+#define X(name) KERNEL_##name,
+	CUDA_KERNELS(X)
+#undef X
+	CUDA_KERNEL_COUNT
+};
+
+#endif

@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * msm.c - multi-scalar multiplication on the device, host side
+ *
+ * The method is told in msm.cuh.  Two entries meet in reduce_lists(): cuda_msm
+ * with one list per bucket, cuda_sum with a single list.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "gpu/cuda/msm.h"
+
+#define THREADS 256
+#define ADD_THREADS 128
+#define SCALAR_BITS 255		/* of the signed form: windows * c must reach it */
+#define MAX_WINDOW 22
+#define MAX_WINDOWS 64		/* c >= 4 */
+/* pairs sorted at once: more windows together for short sums, one for long */
+#define GROUP_PAIRS (1ull << 26)
+/* additions that share a thread, and threads' products that share an inversion */
+#define ADDS_PER_THREAD 32
+#define PRODUCTS_PER_INVERSION 32
+#define BUCKETS_PER_THREAD 64
+#define FOLD 16
+
+struct group_kernels {
+	enum cuda_kernel round_counts, add_forward, invert, add_backward, buckets, fold;
+	uint64_t field;			/* bytes of a coordinate */
+};
+
+static const struct group_kernels groups[] = {
+	[CUDA_G1] = {
+		KERNEL_msm_round_counts_g1, KERNEL_msm_add_forward_g1, KERNEL_msm_invert_g1,
+		KERNEL_msm_add_backward_g1, KERNEL_msm_buckets_g1, KERNEL_msm_fold_g1,
+		sizeof(struct fp),
+	},
+	[CUDA_G2] = {
+		KERNEL_msm_round_counts_g2, KERNEL_msm_add_forward_g2, KERNEL_msm_invert_g2,
+		KERNEL_msm_add_backward_g2, KERNEL_msm_buckets_g2, KERNEL_msm_fold_g2,
+		sizeof(struct fp2),
+	},
+};
+
+static uint64_t blocks_for(uint64_t n, unsigned int threads)
+{
+	return (n + threads - 1) / threads;
+}
+
+/* ---- prefix sums ---- */
+
+#define SCAN_TILE 2048u		/* scan.cuh */
+
+uint64_t cuda_scan_scratch(uint32_t n)
+{
+	return blocks_for(n, SCAN_TILE) + 1;
+}
+
+int cuda_scan(struct cuda_ctx *ctx, CUdeviceptr in, CUdeviceptr out, uint32_t n,
+	      CUdeviceptr scratch)
+{
+	uint32_t tiles = (uint32_t)blocks_for(n, SCAN_TILE);
+	CUdeviceptr none = 0;
+	int last = 1, r;
+
+	r = cuda_launch(ctx, KERNEL_scan_tiles, tiles, THREADS, 0,
+			(void *[]){ &in, &n, &scratch });
+	if (r)
+		return r;
+	r = cuda_launch(ctx, KERNEL_scan_sums, 1, THREADS, 0, (void *[]){ &scratch, &tiles, &none });
+	if (r)
+		return r;
+	return cuda_launch(ctx, KERNEL_scan_apply, tiles, THREADS, 0,
+			   (void *[]){ &in, &out, &n, &scratch, &last });
+}
+
+/* ---- buffers of one sum ---- */
+
+/*
+ * Sized for n_pairs pairs in n_keys lists.  Pairs and points ping-pong: the
+ * first round halves them, so the second buffer of points is half the first.
+ */
+struct work {
+	uint32_t n_pairs, n_keys;
+	uint64_t n_slots;		/* of the first round, at most */
+	CUdeviceptr keys[2], values[2];
+	CUdeviceptr starts[2], counts, scan;
+	CUdeviceptr pairs, points[2], prefix, totals, scratch;
+	CUdeviceptr buckets;
+};
+
+static uint64_t sort_tiles(uint64_t n)
+{
+	return blocks_for(n, 4096);	/* SORT_TILE of sort.cuh */
+}
+
+static uint64_t max_u64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Threads for the additions of a round: enough to fill the device. */
+static uint32_t add_threads(const struct cuda_ctx *ctx, uint64_t slots)
+{
+	uint64_t full = (uint64_t)ctx->sm_count * 1024;
+	uint64_t t = max_u64(slots / ADDS_PER_THREAD, full);
+
+	return (uint32_t)(t < slots ? t : slots);
+}
+
+static void work_free(struct cuda_ctx *ctx, struct work *w)
+{
+	CUdeviceptr *all[] = {
+		&w->keys[0], &w->keys[1], &w->values[0], &w->values[1], &w->starts[0],
+		&w->starts[1], &w->counts, &w->scan, &w->pairs, &w->points[0], &w->points[1],
+		&w->prefix, &w->totals, &w->scratch, &w->buckets,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		cuda_free(ctx, *all[i]);
+		*all[i] = 0;
+	}
+}
+
+struct buffer {
+	CUdeviceptr *p;
+	uint64_t bytes;
+};
+
+#define WORK_BUFFERS 15
+
+static void work_layout(const struct cuda_ctx *ctx, enum cuda_group group, struct work *w,
+			struct buffer buffers[WORK_BUFFERS])
+{
+	uint64_t point = cuda_point_size(group), field = groups[group].field;
+	/* a list of odd length adds half a slot */
+	uint64_t n = w->n_pairs, odd = w->n_keys < n ? w->n_keys : n;
+	uint64_t slots = (n + odd) / 2, threads, hist = sort_tiles(n) * 256;
+
+	w->n_slots = slots;
+	threads = max_u64(slots / ADDS_PER_THREAD, (uint64_t)ctx->sm_count * 1024) + 1;
+	memcpy(buffers, (struct buffer[WORK_BUFFERS]){
+		{ &w->keys[0], 4 * n },
+		{ &w->keys[1], 4 * n },
+		{ &w->values[0], 4 * n },
+		{ &w->values[1], 4 * n },
+		{ &w->starts[0], 4 * ((uint64_t)w->n_keys + 2) },
+		{ &w->starts[1], 4 * ((uint64_t)w->n_keys + 2) },
+		{ &w->counts, 4 * (max_u64(hist, w->n_keys) + 2) },
+		{ &w->scan, 4 * (max_u64(blocks_for(hist, SCAN_TILE), blocks_for(w->n_keys, SCAN_TILE)) + 2) },
+		{ &w->pairs, 4 * slots },
+		{ &w->points[0], point * slots },
+		{ &w->points[1], point * ((slots + odd) / 2 + 1) },
+		{ &w->prefix, field * slots },
+		{ &w->totals, field * threads },
+		{ &w->scratch, field * threads },
+		{ &w->buckets, point * w->n_keys },
+	}, sizeof(struct buffer) * WORK_BUFFERS);
+}
+
+static uint64_t work_bytes(const struct cuda_ctx *ctx, enum cuda_group group, uint64_t pairs,
+			   uint64_t keys)
+{
+	struct work w = { .n_pairs = (uint32_t)pairs, .n_keys = (uint32_t)keys };
+	struct buffer buffers[WORK_BUFFERS];
+	uint64_t sum = 0;
+	int i;
+
+	work_layout(ctx, group, &w, buffers);
+	for (i = 0; i < WORK_BUFFERS; i++)
+		sum += buffers[i].bytes + ARENA_ALIGN;
+	return sum;
+}
+
+static int work_alloc(struct cuda_ctx *ctx, enum cuda_group group, uint64_t pairs, uint64_t keys,
+		      struct work *w)
+{
+	struct buffer buffers[WORK_BUFFERS];
+	int i, r;
+
+	memset(w, 0, sizeof(*w));
+	w->n_pairs = (uint32_t)pairs;
+	w->n_keys = (uint32_t)keys;
+	work_layout(ctx, group, w, buffers);
+	for (i = 0; i < WORK_BUFFERS; i++) {
+		r = cuda_alloc(ctx, buffers[i].p, buffers[i].bytes);
+		if (r) {
+			work_free(ctx, w);
+			return r;
+		}
+	}
+	return 0;
+}
+
+/* ---- sorting ---- */
+
+/* Sorts keys[0], values[0]; the result is in them again whatever the passes. */
+static int sort_pairs(struct cuda_ctx *ctx, struct work *w, uint32_t n, uint32_t max_key)
+{
+	uint32_t tiles = (uint32_t)sort_tiles(n);
+	int shift, r = 0;
+
+	for (shift = 0; shift < 32 && !r && (shift == 0 || max_key >> shift); shift += 8) {
+		CUdeviceptr t;
+
+		r = cuda_launch(ctx, KERNEL_sort_count, tiles, THREADS, 0,
+				(void *[]){ &w->keys[0], &n, &shift, &w->counts });
+		if (!r)
+			r = cuda_scan(ctx, w->counts, w->counts, tiles * 256, w->scan);
+		if (!r)
+			r = cuda_launch(ctx, KERNEL_sort_scatter, tiles, THREADS, 0,
+					(void *[]){ &w->keys[0], &w->values[0], &n, &shift,
+						    &w->counts, &w->keys[1], &w->values[1] });
+		t = w->keys[0], w->keys[0] = w->keys[1], w->keys[1] = t;
+		t = w->values[0], w->values[0] = w->values[1], w->values[1] = t;
+	}
+	return r;
+}
+
+/* ---- rounds ---- */
+
+/*
+ * keys[0], values[0], starts[0] describe n points in w->n_keys lists;
+ * afterwards buckets[k] is the sum of list k.
+ */
+static int reduce_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
+			struct work *w, uint32_t n)
+{
+	const struct group_kernels *g = &groups[group];
+	CUdeviceptr values = w->values[0];
+	/* keys of the rounds alternate between the two buffers, starts likewise */
+	CUdeviceptr keys = w->keys[0], next_keys = w->keys[1];
+	CUdeviceptr starts = w->starts[0], next = w->starts[1];
+	int clear = 1, side = 0, r;
+
+	for (;;) {
+		uint32_t slots, threads, inversions;
+		CUdeviceptr out = w->points[side], t;
+
+		r = cuda_launch(ctx, g->round_counts, blocks_for(w->n_keys, THREADS), THREADS, 0,
+				(void *[]){ &starts, &w->n_keys, &points, &values, &clear,
+					    &w->buckets, &w->counts });
+		if (!r)
+			r = cuda_scan(ctx, w->counts, next, w->n_keys, w->scan);
+		if (!r)
+			r = cuda_copy_down(ctx, &slots, next + 4 * (uint64_t)w->n_keys, 4);
+		if (r || slots == 0)
+			return r;
+		r = CUDA_RUN(ctx, msm_round_pairs, n, THREADS, &keys, &n, &w->n_keys, &starts, &next,
+			     &w->pairs, &next_keys);
+		if (r)
+			return r;
+		threads = add_threads(ctx, slots);
+		r = cuda_launch(ctx, g->add_forward, blocks_for(threads, ADD_THREADS), ADD_THREADS, 0,
+				(void *[]){ &points, &values, &w->pairs, &slots, &threads,
+					    &w->prefix, &w->totals });
+		if (r)
+			return r;
+		inversions = (threads + PRODUCTS_PER_INVERSION - 1) / PRODUCTS_PER_INVERSION;
+		r = cuda_launch(ctx, g->invert, blocks_for(inversions, ADD_THREADS), ADD_THREADS, 0,
+				(void *[]){ &w->totals, &threads, &inversions, &w->scratch });
+		if (r)
+			return r;
+		r = cuda_launch(ctx, g->add_backward, blocks_for(threads, ADD_THREADS), ADD_THREADS, 0,
+				(void *[]){ &points, &values, &w->pairs, &slots, &threads,
+					    &w->prefix, &w->totals, &out });
+		if (r)
+			return r;
+		t = keys, keys = next_keys, next_keys = t;
+		t = starts, starts = next, next = t;
+		points = out;
+		values = 0;
+		side ^= 1;
+		clear = 0;
+		n = slots;
+	}
+}
+
+/* ---- windows ---- */
+
+/* bias = sum over windows of 2^(c-1) 2^(c w), in 9 words */
+static void window_bias(int c, int windows, uint32_t bias[9])
+{
+	int w;
+
+	memset(bias, 0, 9 * sizeof(*bias));
+	for (w = 0; w < windows; w++) {
+		int bit = c * w + c - 1;
+
+		if (bit < 9 * 32)
+			bias[bit / 32] |= 1u << (bit % 32);
+	}
+}
+
+/*
+ * Cost in additions: n a window for the lists, and for each bucket two sums
+ * that cost about two and a half list additions each.
+ */
+static int choose_window(uint64_t n)
+{
+	uint64_t best_cost = UINT64_MAX;
+	int c, best = 4;
+
+	for (c = 4; c <= MAX_WINDOW; c++) {
+		uint64_t windows = (SCALAR_BITS + c - 1) / c;
+		uint64_t cost = windows * (n + (5ull << (c - 1)));
+
+		if (cost < best_cost) {
+			best_cost = cost;
+			best = c;
+		}
+	}
+	return best;
+}
+
+/* XYZZ as the kernels leave it */
+struct g1_xyzz {
+	struct fp x, y, zz, zzz;
+};
+
+struct g2_xyzz {
+	struct fp2 x, y, zz, zzz;
+};
+
+static void g1_from_xyzz(struct g1 *r, const struct g1_xyzz *p)
+{
+	/* Z = ZZZ / ZZ; scaled by ZZ ZZZ: X' = X ZZ, Y' = Y ZZZ, Z' = ZZ gives X'/Z'^2 = X/ZZ */
+	fp_mul(&r->x, &p->x, &p->zz);
+	fp_mul(&r->y, &p->y, &p->zzz);
+	r->z = p->zz;
+}
+
+static void g2_from_xyzz(struct g2 *r, const struct g2_xyzz *p)
+{
+	fp2_mul(&r->x, &p->x, &p->zz);
+	fp2_mul(&r->y, &p->y, &p->zzz);
+	r->z = p->zz;
+}
+
+static void combine_g1(const struct g1_xyzz *sums, int windows, int c, struct g1 *acc)
+{
+	int w, i;
+
+	g1_set_infinity(acc);
+	for (w = windows; w-- > 0;) {
+		struct g1 t;
+
+		for (i = 0; i < c; i++)
+			g1_double(acc, acc);
+		g1_from_xyzz(&t, &sums[w]);
+		g1_add(acc, acc, &t);
+	}
+}
+
+static void combine_g2(const struct g2_xyzz *sums, int windows, int c, struct g2 *acc)
+{
+	int w, i;
+
+	g2_set_infinity(acc);
+	for (w = windows; w-- > 0;) {
+		struct g2 t;
+
+		for (i = 0; i < c; i++)
+			g2_double(acc, acc);
+		g2_from_xyzz(&t, &sums[w]);
+		g2_add(acc, acc, &t);
+	}
+}
+
+/* Sums the buckets of count windows; sums[count] on the host. */
+static int sum_buckets(struct cuda_ctx *ctx, enum cuda_group group, struct work *w, uint32_t n_buckets,
+		       uint32_t count, uint8_t *sums)
+{
+	const struct group_kernels *g = &groups[group];
+	uint64_t size = 2 * cuda_point_size(group);
+	uint32_t piece = BUCKETS_PER_THREAD;
+	uint32_t pieces = (n_buckets + piece - 1) / piece;
+	CUdeviceptr partial[2] = { 0, 0 };
+	int r, side = 0;
+
+	r = cuda_alloc(ctx, &partial[0], size * pieces * count);
+	if (!r)
+		r = cuda_alloc(ctx, &partial[1], size * count * ((pieces + FOLD - 1) / FOLD));
+	if (!r)
+		r = cuda_launch(ctx, g->buckets, blocks_for((uint64_t)pieces * count, ADD_THREADS),
+				ADD_THREADS, 0, (void *[]){ &w->buckets, &n_buckets, &count, &piece,
+							    &partial[0] });
+	while (!r && pieces > 1) {
+		uint32_t to = (pieces + FOLD - 1) / FOLD;
+
+		r = cuda_launch(ctx, g->fold, blocks_for((uint64_t)to * count, ADD_THREADS), ADD_THREADS,
+				0, (void *[]){ &partial[side], &pieces, &to, &count,
+					       &partial[side ^ 1] });
+		pieces = to;
+		side ^= 1;
+	}
+	if (!r)
+		r = cuda_copy_down(ctx, sums, partial[side], size * count);
+	cuda_free(ctx, partial[0]);
+	cuda_free(ctx, partial[1]);
+	return r;
+}
+
+/* One piece of a sum that fits the arena: all its windows, by groups. */
+static int msm_windows(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
+		       CUdeviceptr scalars, CUdeviceptr index, uint32_t n, int c, int per_group,
+		       CUdeviceptr bias, uint8_t *sums)
+{
+	int windows = (SCALAR_BITS + c - 1) / c, first, r = 0;
+	uint32_t n_buckets = 1u << (c - 1);
+	struct work w;
+
+	for (first = 0; first < windows && !r; first += per_group) {
+		int count = windows - first < per_group ? windows - first : per_group;
+		uint32_t pairs = n * (uint32_t)count, keys = n_buckets * (uint32_t)count;
+
+		r = work_alloc(ctx, group, pairs, keys, &w);
+		if (r)
+			return r;
+		r = CUDA_RUN(ctx, msm_digits, n, THREADS, &scalars, &index, &n, &c, &first, &count,
+			     &bias, &w.keys[0], &w.values[0]);
+		if (!r)
+			r = sort_pairs(ctx, &w, pairs, keys);
+		if (!r)
+			r = CUDA_RUN(ctx, msm_starts, (uint64_t)keys + 1, THREADS, &w.keys[0], &pairs,
+				     &keys, &w.starts[0]);
+		if (!r)
+			r = reduce_lists(ctx, group, points, &w, pairs);
+		if (!r)
+			r = sum_buckets(ctx, group, &w, n_buckets, (uint32_t)count,
+					sums + (uint64_t)first * 2 * cuda_point_size(group));
+		work_free(ctx, &w);
+	}
+	return r;
+}
+
+int cuda_msm(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
+	     CUdeviceptr scalars, CUdeviceptr index, uint64_t n, void *out)
+{
+	uint8_t sums[MAX_WINDOWS * sizeof(struct g2_xyzz)] __attribute__((aligned(16)));
+	uint64_t piece = n, done, room = arena_largest(ctx->arena);
+	int c, windows, per_group, r = 0;
+	CUdeviceptr bias_dev = 0;
+	uint32_t bias[9];
+	struct g1 g1;
+	struct g2 g2;
+
+	g1_set_infinity(&g1);
+	g2_set_infinity(&g2);
+	if (n >= 1ull << 31)
+		return -EINVAL;
+	/* the buffers are separate pieces of the arena: leave a margin for holes */
+	for (;;) {
+		c = choose_window(piece);
+		if (!piece || work_bytes(ctx, group, piece, 1ull << (c - 1)) <= room / 8 * 7)
+			break;
+		if (piece < 1024)
+			return -ENOMEM;
+		piece = (piece + 1) / 2;
+	}
+	windows = (SCALAR_BITS + c - 1) / c;
+	for (per_group = 1; per_group < windows; per_group++)
+		if (piece * (per_group + 1) > GROUP_PAIRS ||
+		    work_bytes(ctx, group, piece * (per_group + 1),
+			       (uint64_t)(per_group + 1) << (c - 1)) > room / 8 * 7)
+			break;
+	window_bias(c, windows, bias);
+	r = cuda_alloc(ctx, &bias_dev, sizeof(bias));
+	if (!r)
+		r = cuda_copy_up(ctx, bias_dev, bias, sizeof(bias));
+	for (done = 0; done < n && !r; done += piece) {
+		uint32_t now = (uint32_t)(n - done < piece ? n - done : piece);
+
+		r = msm_windows(ctx, group, index ? points : points + done * cuda_point_size(group),
+				scalars + 32 * done, index ? index + 4 * done : 0, now, c, per_group,
+				bias_dev, sums);
+		if (!r && group == CUDA_G1) {
+			struct g1 t;
+
+			combine_g1((const struct g1_xyzz *)sums, windows, c, &t);
+			g1_add(&g1, &g1, &t);
+		} else if (!r) {
+			struct g2 t;
+
+			combine_g2((const struct g2_xyzz *)sums, windows, c, &t);
+			g2_add(&g2, &g2, &t);
+		}
+	}
+	cuda_free(ctx, bias_dev);
+	if (r)
+		return r;
+	if (group == CUDA_G1)
+		g1_to_affine(out, &g1);
+	else
+		g2_to_affine(out, &g2);
+	return 0;
+}
+
+int cuda_sum(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
+	     CUdeviceptr values, uint64_t n, void *out)
+{
+	uint64_t size = cuda_point_size(group), piece = n, done, room = arena_largest(ctx->arena);
+	struct g2_affine sum;
+	struct g1 g1;
+	struct g2 g2;
+	int r = 0;
+
+	g1_set_infinity(&g1);
+	g2_set_infinity(&g2);
+	while (piece && work_bytes(ctx, group, piece, 1) > room / 8 * 7) {
+		if (piece < 1024)
+			return -ENOMEM;
+		piece = (piece + 1) / 2;
+	}
+	for (done = 0; done < n && !r; done += piece) {
+		uint32_t now = (uint32_t)(n - done < piece ? n - done : piece);
+		uint32_t starts[2] = { 0, now };
+		struct work w;
+
+		r = work_alloc(ctx, group, now, 1, &w);
+		if (r)
+			return r;
+		/* one list: every key is 0 */
+		r = cuda_clear(ctx, w.keys[0], 4ull * now);
+		if (!r)
+			r = cuda_check(ctx, ctx->drv->copy(w.values[0], values + 4 * done, 4ull * now,
+							   ctx->stream), "copying indices");
+		if (!r)
+			r = cuda_copy_up(ctx, w.starts[0], starts, sizeof(starts));
+		if (!r)
+			r = reduce_lists(ctx, group, points, &w, now);
+		if (!r)
+			r = cuda_copy_down(ctx, &sum, w.buckets, size);
+		work_free(ctx, &w);
+		if (!r && group == CUDA_G1)
+			g1_add_affine(&g1, &g1, (const struct g1_affine *)&sum);
+		else if (!r)
+			g2_add_affine(&g2, &g2, &sum);
+	}
+	if (r)
+		return r;
+	if (group == CUDA_G1)
+		g1_to_affine(out, &g1);
+	else
+		g2_to_affine(out, &g2);
+	return 0;
+}

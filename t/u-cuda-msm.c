@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * u-cuda-msm.c - sums on the device, or on the emulated one, against the plain
+ * double-and-add of lib/bls12_381
+ */
+#include <errno.h>
+
+#include "gpu/cuda/msm.h"
+#include "lib/bls12_381/g1.h"
+#include "lib/bls12_381/g2.h"
+#include "t/tap.h"
+
+static struct cuda_ctx *ctx;
+static uint64_t rng_state = 88172645463325252ull;
+
+static uint64_t rng(void)
+{
+	rng_state ^= rng_state << 13;
+	rng_state ^= rng_state >> 7;
+	rng_state ^= rng_state << 17;
+	return rng_state;
+}
+
+static void random_scalar(struct scalar *s)
+{
+	do {
+		for (int i = 0; i < 4; i++)
+			s->l[i] = rng();
+		s->l[3] >>= 1;
+	} while (!scalar_is_canonical(s));
+}
+
+enum mix { RANDOM, SMALL, EQUAL, EXTREME, MIX_COUNT };
+static const char *const mix_names[] = { "random", "0, 1 and 2", "all equal", "near 0 and r" };
+
+static void make_scalars(struct scalar *s, size_t n, enum mix mix)
+{
+	struct scalar one;
+	struct fr minus;
+	size_t i;
+
+	random_scalar(&one);
+	for (i = 0; i < n; i++) {
+		memset(&s[i], 0, sizeof(s[i]));
+		switch (mix) {
+		case RANDOM:
+			random_scalar(&s[i]);
+			break;
+		case SMALL:
+			s[i].l[0] = rng() % 3;
+			break;
+		case EQUAL:
+			s[i] = one;
+			break;
+		default:
+			fr_from_u64(&minus, rng() % 4);
+			if (rng() & 1)
+				fr_neg(&minus, &minus);
+			fr_to_scalar(&s[i], &minus);
+		}
+	}
+}
+
+static CUdeviceptr up(const void *data, size_t bytes)
+{
+	CUdeviceptr p;
+
+	if (cuda_alloc(ctx, &p, bytes) || cuda_copy_up(ctx, p, data, bytes))
+		return 0;
+	return p;
+}
+
+/* Points with repeats, negatives and infinity among them. */
+static void test_g1(size_t n, enum mix mix)
+{
+	struct g1_affine *points = calloc(n + 1, sizeof(*points)), got;
+	struct scalar *scalars = calloc(n + 1, sizeof(*scalars));
+	struct g1 want, t;
+	CUdeviceptr p, s;
+	size_t i;
+	int r;
+
+	g1_set_infinity(&want);
+	make_scalars(scalars, n, mix);
+	for (i = 0; i < n; i++) {
+		struct scalar k = { { rng() % 1000 } };
+
+		if (i >= 4 && i % 7 == 0) {
+			points[i] = points[i - 3];
+			if (i & 1)
+				g1_affine_neg(&points[i], &points[i]);
+		} else if (i % 31 != 30) {
+			g1_mul_vartime(&t, &G1_GENERATOR, &k);
+			g1_to_affine(&points[i], &t);
+		}
+		g1_mul_vartime(&t, &points[i], &scalars[i]);
+		g1_add(&want, &want, &t);
+	}
+	p = up(points, (n + 1) * sizeof(*points));
+	s = up(scalars, (n + 1) * sizeof(*scalars));
+	r = cuda_msm(ctx, CUDA_G1, p, s, 0, n, &got);
+	g1_from_affine(&t, &got);
+	ok(r == 0 && g1_equal(&t, &want), "g1 msm of %zu, scalars %s", n, mix_names[mix]);
+	cuda_free(ctx, p);
+	cuda_free(ctx, s);
+	free(points);
+	free(scalars);
+}
+
+static void test_g2(size_t n, enum mix mix)
+{
+	struct g2_affine *points = calloc(n + 1, sizeof(*points)), got;
+	struct scalar *scalars = calloc(n + 1, sizeof(*scalars));
+	struct g2 want, t;
+	CUdeviceptr p, s;
+	size_t i;
+	int r;
+
+	g2_set_infinity(&want);
+	make_scalars(scalars, n, mix);
+	for (i = 0; i < n; i++) {
+		struct scalar k = { { rng() % 1000 } };
+
+		if (i >= 4 && i % 7 == 0) {
+			points[i] = points[i - 3];
+			if (i & 1)
+				g2_affine_neg(&points[i], &points[i]);
+		} else if (i % 31 != 30) {
+			g2_mul_vartime(&t, &G2_GENERATOR, &k);
+			g2_to_affine(&points[i], &t);
+		}
+		g2_mul_vartime(&t, &points[i], &scalars[i]);
+		g2_add(&want, &want, &t);
+	}
+	p = up(points, (n + 1) * sizeof(*points));
+	s = up(scalars, (n + 1) * sizeof(*scalars));
+	r = cuda_msm(ctx, CUDA_G2, p, s, 0, n, &got);
+	g2_from_affine(&t, &got);
+	ok(r == 0 && g2_equal(&t, &want), "g2 msm of %zu, scalars %s", n, mix_names[mix]);
+	cuda_free(ctx, p);
+	cuda_free(ctx, s);
+	free(points);
+	free(scalars);
+}
+
+/* Indexed points, and the plain sum with signs. */
+static void test_index(size_t n)
+{
+	struct g1_affine *points = calloc(n, sizeof(*points)), got;
+	struct scalar *scalars = calloc(n, sizeof(*scalars));
+	uint32_t *index = calloc(n, sizeof(*index));
+	CUdeviceptr p, s, x;
+	struct g1 want, t;
+	size_t i;
+	int r;
+
+	make_scalars(scalars, n, RANDOM);
+	for (i = 0; i < n; i++) {
+		struct scalar k = { { i + 1 } };
+
+		g1_mul_vartime(&t, &G1_GENERATOR, &k);
+		g1_to_affine(&points[i], &t);
+		index[i] = rng() % n;
+	}
+	g1_set_infinity(&want);
+	for (i = 0; i < n; i++) {
+		g1_mul_vartime(&t, &points[index[i]], &scalars[i]);
+		g1_add(&want, &want, &t);
+	}
+	p = up(points, n * sizeof(*points));
+	s = up(scalars, n * sizeof(*scalars));
+	x = up(index, n * sizeof(*index));
+	r = cuda_msm(ctx, CUDA_G1, p, s, x, n, &got);
+	g1_from_affine(&t, &got);
+	ok(r == 0 && g1_equal(&t, &want), "g1 msm of %zu by index", n);
+
+	g1_set_infinity(&want);
+	for (i = 0; i < n; i++) {
+		struct g1_affine a = points[index[i]];
+
+		if (i % 3 == 0) {
+			g1_affine_neg(&a, &a);
+			index[i] |= 0x80000000u;
+		}
+		g1_add_affine(&want, &want, &a);
+	}
+	cuda_free(ctx, x);
+	x = up(index, n * sizeof(*index));
+	r = cuda_sum(ctx, CUDA_G1, p, x, n, &got);
+	g1_from_affine(&t, &got);
+	ok(r == 0 && g1_equal(&t, &want), "g1 sum of %zu with signs", n);
+	cuda_free(ctx, p);
+	cuda_free(ctx, s);
+	cuda_free(ctx, x);
+	free(points);
+	free(scalars);
+	free(index);
+}
+
+static void print_log(void *arg, int priority, const char *line)
+{
+	diag("%s", line);
+}
+
+int main(void)
+{
+	static const size_t sizes[] = { 0, 1, 2, 3, 31, 100, 700 };
+	struct gpu_config config = { .size = sizeof(config), .log = print_log };
+	uint64_t used;
+	char err[256];
+	int r;
+
+	r = cuda_ctx_open(&ctx, &config, err);
+	if (r == -ENOSYS || r == -ENODEV) {
+		skip("gpu", err);
+		return tap_done();
+	}
+	if (!ok(r == 0, "device opens%s%s", r ? ": " : "", r ? err : ""))
+		return tap_done();
+	used = arena_used(ctx->arena);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		for (int m = 0; m < MIX_COUNT; m++)
+			test_g1(sizes[i], m);
+	test_g1(5000, RANDOM);
+	test_g2(1, RANDOM);
+	test_g2(100, RANDOM);
+	test_g2(100, SMALL);
+	test_g2(50, EQUAL);
+	test_index(600);
+	ok(arena_used(ctx->arena) == used, "no device memory is left behind");
+	cuda_ctx_close(ctx);
+	return tap_done();
+}
