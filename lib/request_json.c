@@ -143,8 +143,9 @@ static int read_integer(struct reader *r, const struct field *f, uint64_t max, u
 		if (json_string(&r->j, &s) < 0)
 			return -EBADMSG;
 		json_init(&inner, s.s, s.len);
-		if (!s.len || s.s[0] < '0' || s.s[0] > '9' || json_u64(&inner, v) < 0 ||
-		    json_end(&inner) < 0)
+		/* no white space on either side */
+		if (!s.len || s.s[0] <= ' ' || s.s[s.len - 1] <= ' ' ||
+		    json_u64(&inner, v) < 0 || json_end(&inner) < 0)
 			return fail(r, f, "not a whole number in range");
 	}
 	return *v > max ? fail(r, f, "number out of range") : 0;

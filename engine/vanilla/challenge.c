@@ -107,37 +107,39 @@ static void keystream(const uint8_t key[32], uint64_t at, uint8_t *out, unsigned
 	}
 }
 
-static void synthetic(const struct vanilla *v, unsigned int k, unsigned int n, uint32_t *out)
+void synthetic_challenges(const uint8_t replica_id[32], const uint8_t comm_r[32],
+			  const uint8_t seed[32], uint64_t nodes, uint32_t candidates,
+			  uint64_t first, unsigned int n, uint32_t *out)
 {
-	const uint64_t nodes = 1ull << v->shape->log_nodes;
-	const uint64_t candidates = nodes < 1 << 18 ? nodes : 1 << 18;
 	uint8_t generation[32], selection[32], index[4], candidate[32];
 	unsigned int i;
 
-	synthetic_key("filecoin.io|PoRep|1|Synthetic|1|Generation", v->replica_id, v->comm_r,
+	synthetic_key("filecoin.io|PoRep|1|Synthetic|1|Generation", replica_id, comm_r,
 		      generation);
-	synthetic_key("filecoin.io|PoRep|1|Synthetic|1|Selection", v->replica_id, v->seed,
-		      selection);
+	synthetic_key("filecoin.io|PoRep|1|Synthetic|1|Selection", replica_id, seed, selection);
 	for (i = 0; i < n; i++) {
 		uint32_t which;
 
-		keystream(selection, 4 * ((uint64_t)n * k + i), index, 4);
+		keystream(selection, 4 * (first + i), index, 4);
 		which = (uint32_t)index[0] | (uint32_t)index[1] << 8 | (uint32_t)index[2] << 16 |
 			(uint32_t)index[3] << 24;
-		keystream(generation, 32 * (which % candidates), candidate, 32);
+		keystream(generation, 32 * (uint64_t)(which % candidates), candidate, 32);
 		out[i] = to_challenge(candidate, nodes);
 	}
 }
 
 void porep_challenges(const struct vanilla *v, unsigned int k, unsigned int n, uint32_t *out)
 {
+	const uint64_t nodes = 1ull << v->shape->log_nodes;
+
 	switch (v->version) {
 	case SEAL_V1:
 	case SEAL_V1_1:
 		interactive(v, k, n, out);
 		break;
 	case SEAL_SYNTHETIC:
-		synthetic(v, k, n, out);
+		synthetic_challenges(v->replica_id, v->comm_r, v->seed, nodes,
+				     nodes < 1 << 18 ? nodes : 1 << 18, (uint64_t)n * k, n, out);
 		break;
 	case SEAL_NON_INTERACTIVE:
 		non_interactive(v, k, n, out);

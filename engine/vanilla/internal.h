@@ -189,6 +189,10 @@ uint64_t post_challenge(const uint8_t randomness[32], uint64_t sector, uint64_t 
 			uint64_t nodes);
 /* n challenges of partition k into out. */
 void porep_challenges(const struct vanilla *v, unsigned int k, unsigned int n, uint32_t *out);
+/* Those from number first on, chosen among so many candidates. */
+void synthetic_challenges(const uint8_t replica_id[32], const uint8_t comm_r[32],
+			  const uint8_t seed[32], uint64_t nodes, uint32_t candidates,
+			  uint64_t first, unsigned int n, uint32_t *out);
 void update_challenges(const struct sector_shape *shape, const struct fr *comm_r_new,
 		       unsigned int k, uint32_t *out);
 
