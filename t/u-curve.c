@@ -2,6 +2,7 @@
 /* u-curve.c - G1 and G2: group laws, scalars, subgroups; on both builds of the arithmetic */
 #include "lib/bls12_381/arch.h"
 #include "lib/bls12_381/g1.h"
+#include "lib/bls12_381/g1_fixed.h"
 #include "lib/bls12_381/g2.h"
 #include "t/tap.h"
 
@@ -102,6 +103,75 @@ static bool lift_g2(struct g2_affine *a, uint64_t x)
 #define LIFT lift_g2
 #include "t/u-curve-group.h"
 
+/* g1_fixed_sum and g1_sum_runs against one product after the other */
+static void test_fixed(void)
+{
+	static const size_t sizes[] = { 0, 1, 2, 17, 127, 128, 129, 330, 600 };
+	static struct g1_affine bases[600];
+	static struct scalar k[600];
+	static struct g1 jac[600];
+	struct g1_fixed *fixed;
+	struct g1 sum, t, term;
+	size_t s, i;
+
+	for (i = 0; i < 600; i++) {
+		g1_mul_vartime(&jac[i], &G1_GENERATOR, &scalars[18 + i % (N_SCALARS - 18)]);
+		if (i % 9 == 5)
+			g1_neg(&jac[i], &jac[i - 1]);	/* opposite bases */
+		if (i % 50 == 7)
+			g1_set_infinity(&jac[i]);
+		k[i] = scalars[(i * 11) % N_SCALARS];
+		if (i % 9 == 5)
+			k[i] = k[i - 1];
+		if (i % 3 == 0)
+			k[i].l[3] = next_random();
+	}
+	g1_batch_to_affine(bases, jac, 600);
+	for (s = 0; s < sizeof(sizes) / sizeof(*sizes); s++) {
+		bool pass = !g1_fixed_open(&fixed, bases, sizes[s]) && g1_fixed_n(fixed) == sizes[s];
+
+		g1_set_infinity(&sum);
+		for (i = 0; i < sizes[s]; i++) {
+			g1_mul_any_vartime(&term, &bases[i], k[i].l, 4);
+			g1_add(&sum, &sum, &term);
+		}
+		pass &= !g1_fixed_sum(&t, fixed, k, sizes[s]) && g1_equal(&t, &sum);
+		g1_fixed_close(fixed);
+		ok(pass, "%s: g1_fixed_sum over %zu bases", bls_arch_name(), sizes[s]);
+	}
+}
+
+static void test_runs(void)
+{
+	static struct g1_affine pts[64];
+	struct fp tmp[64];
+	uint32_t at[32], len[8] = { 0, 1, 2, 3, 20, 0, 31, 7 };
+	struct g1 want[8], t;
+	bool pass = true;
+	size_t n = 0, i;
+	uint32_t k;
+
+	for (i = 0; i < 8; i++) {
+		g1_set_infinity(&want[i]);
+		for (k = 0; k < len[i]; k++, n++) {
+			/* equal and opposite neighbours, and infinity */
+			g1_mul_vartime(&t, &G1_GENERATOR, &scalars[k / 2 % 7]);
+			if (k % 8 == 3)
+				g1_neg(&t, &t);
+			g1_to_affine(&pts[n], &t);
+			g1_add(&want[i], &want[i], &t);
+		}
+	}
+	g1_sum_runs(pts, len, 8, tmp, at);
+	for (i = n = 0; i < 8; i++) {
+		if (!len[i])
+			continue;
+		g1_from_affine(&t, &pts[n++]);
+		pass &= len[i] == 1 && g1_equal(&t, &want[i]);
+	}
+	ok(pass && n == 6, "%s: g1_sum_runs", bls_arch_name());
+}
+
 int main(void)
 {
 	int portable;
@@ -111,6 +181,8 @@ int main(void)
 		bls_set_portable(portable);
 		g1_test();
 		g2_test();
+		test_runs();
+		test_fixed();
 	}
 	return tap_done();
 }

@@ -333,8 +333,8 @@ static void G(odd_table)(AFFINE table[8], const AFFINE *a)
 	G(batch_to_affine)(table, t, 8);
 }
 
-/* sum over s of digits[s] times tables[s][0]; digits are those of wnaf5() */
-static void G(strauss)(POINT *r, const AFFINE (*tables)[8], const int8_t (*digits)[WNAF_MAX], int n)
+/* sum over s of digits[s] times tables[s][0]; digits are those of wnaf() of width 5 */
+static void G(strauss)(POINT *r, const AFFINE (*tables)[8], const int16_t (*digits)[WNAF_MAX], int n)
 {
 	bool started = false;
 	POINT acc;

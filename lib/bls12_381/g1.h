@@ -57,5 +57,11 @@ void g1_mul_any_vartime(struct g1 *r, const struct g1_affine *a, const uint64_t 
 bool g1_in_subgroup(const struct g1_affine *a);
 /* The same by r a = 0: a slow twin that uses no endomorphism. */
 bool g1_in_subgroup_slow(const struct g1_affine *a);
+/*
+ * Sums runs of points: run i is the next len[i] of pts.  On return pts begins
+ * with one point for each run that was not empty, and len[i] is 0 or 1.  tmp
+ * holds as many elements as pts has points, at half as many.
+ */
+void g1_sum_runs(struct g1_affine *pts, uint32_t *len, size_t n_runs, struct fp *tmp, uint32_t *at);
 
 #endif

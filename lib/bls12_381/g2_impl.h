@@ -22,11 +22,32 @@ static void g2_psi(struct g2_affine *r, const struct g2_affine *a)
 	fp2_mul(&r->y, &r->y, &PSI_Y);
 }
 
+/* k mod r = sum of digits[i] |z|^i */
+static void split_z(uint64_t digits[4], const struct scalar *scalar)
+{
+	uint64_t k[4];
+	int i, j;
+
+	scalar_mod_r(k, scalar);
+	for (i = 0; i < 3; i++) {
+		uint64_t rem = 0;
+
+		for (j = 3 - i; j >= 0; j--) {
+			u128 x = (u128)rem << 64 | k[j];
+
+			k[j] = x / BLS_ABS_Z;
+			rem = x % BLS_ABS_Z;
+		}
+		digits[i] = rem;
+	}
+	digits[3] = k[0];
+}
+
 /* k = sum of d_i |z|^i, and |z|^i a = (-psi)^i (a): four scalars of 64 bits */
 void g2_mul_vartime(struct g2 *r, const struct g2_affine *a, const struct scalar *k)
 {
 	struct g2_affine tables[4][8];
-	int8_t digits[4][WNAF_MAX];
+	int16_t digits[4][WNAF_MAX];
 	uint64_t d[4];
 	int i, s;
 
@@ -37,13 +58,13 @@ void g2_mul_vartime(struct g2 *r, const struct g2_affine *a, const struct scalar
 	split_z(d, k);
 	g2_odd_table(tables[0], a);
 	for (s = 0; s < 4; s++) {
-		wnaf5(digits[s], &d[s], 1);
+		wnaf(digits[s], &d[s], 1, 5);
 		for (i = 0; s && i < 8; i++) {
 			g2_psi(&tables[s][i], &tables[s - 1][i]);
 			fp2_neg(&tables[s][i].y, &tables[s][i].y);
 		}
 	}
-	g2_strauss(r, (const struct g2_affine (*)[8])tables, (const int8_t (*)[WNAF_MAX])digits, 4);
+	g2_strauss(r, (const struct g2_affine (*)[8])tables, (const int16_t (*)[WNAF_MAX])digits, 4);
 }
 
 /*

@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* glv_impl.h - scalars split for the endomorphisms of G1 and G2 */
+/* glv_impl.h - digits of scalars, and scalars split for the endomorphism of G1 */
 
 #define WNAF_MAX 132	/* 130 digits for 128 bits, rounded up */
 
 /*
- * Signed digits of k, n_limbs <= 2: each 0 or odd and below 16 in absolute
- * value, with at least four zeros after one that is not 0.
+ * Signed digits of k, n_limbs <= 2: each 0 or odd and below 2^(width - 1) in
+ * absolute value, with at least width - 1 zeros after one that is not 0.
  */
-static void wnaf5(int8_t digits[WNAF_MAX], const uint64_t *k, int n_limbs)
+static void wnaf(int16_t digits[WNAF_MAX], const uint64_t *k, int n_limbs, unsigned int width)
 {
 	uint64_t lo = k[0], hi = n_limbs > 1 ? k[1] : 0, top = 0;
 	int i;
 
-	memset(digits, 0, WNAF_MAX);
+	memset(digits, 0, WNAF_MAX * sizeof(*digits));
 	for (i = 0; lo | hi | top; i++) {
 		if (lo & 1) {
-			int d = lo & 31;
+			int d = lo & ((1u << width) - 1);
 			uint64_t carry;
 
-			if (d > 16)
-				d -= 32;
+			if (d >> (width - 1))
+				d -= 1 << width;
 			digits[i] = d;
 			if (d > 0) {
-				carry = limb_subb(&lo, lo, d, 0);
-				carry = limb_subb(&hi, hi, 0, carry);
-				top -= carry;
+				lo -= d;	/* its low bits */
 			} else {
 				carry = limb_addc(&lo, lo, -d, 0);
 				carry = limb_addc(&hi, hi, 0, carry);
@@ -88,25 +86,4 @@ static void split_lambda(uint64_t k0[2], uint64_t k1[2], const struct scalar *sc
 	k0[1] = rem >> 64;
 	k1[0] = q;
 	k1[1] = q >> 64;
-}
-
-/* k mod r = sum of digits[i] |z|^i */
-static void split_z(uint64_t digits[4], const struct scalar *scalar)
-{
-	uint64_t k[4];
-	int i, j;
-
-	scalar_mod_r(k, scalar);
-	for (i = 0; i < 3; i++) {
-		uint64_t rem = 0;
-
-		for (j = 3 - i; j >= 0; j--) {
-			u128 x = (u128)rem << 64 | k[j];
-
-			k[j] = x / BLS_ABS_Z;
-			rem = x % BLS_ABS_Z;
-		}
-		digits[i] = rem;
-	}
-	digits[3] = k[0];
 }

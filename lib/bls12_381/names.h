@@ -67,6 +67,7 @@
 #define g1_mul_any_vartime BLS_NAME(g1_mul_any_vartime)
 #define g1_in_subgroup BLS_NAME(g1_in_subgroup)
 #define g1_in_subgroup_slow BLS_NAME(g1_in_subgroup_slow)
+#define g1_sum_runs BLS_NAME(g1_sum_runs)
 #define g2_affine_is_on_curve BLS_NAME(g2_affine_is_on_curve)
 #define g2_is_on_curve BLS_NAME(g2_is_on_curve)
 #define g2_affine_equal BLS_NAME(g2_affine_equal)

@@ -92,6 +92,8 @@
 	BLS_FR_OPS(X) \
 	BLS_FP_OPS(X) \
 	BLS_CURVE_OPS(X, g1) \
+	X(void, g1_sum_runs, (struct g1_affine *pts, uint32_t *len, size_t n_runs, struct fp *tmp, \
+			      uint32_t *at), (pts, len, n_runs, tmp, at)) \
 	BLS_CURVE_OPS(X, g2) \
 	BLS_PAIRING_OPS(X)
 
