@@ -32,6 +32,8 @@ static const struct {
 	{ "winning", CIRCUIT_WINNING },
 	{ "window", CIRCUIT_WINDOW },
 	{ "porep", CIRCUIT_POREP },
+	{ "update", CIRCUIT_UPDATE },
+	{ "update-poseidon", CIRCUIT_UPDATE_POSEIDON },
 };
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))
@@ -89,6 +91,15 @@ static int find_sized(const char *name, struct circuit *c)
 		c->challenges = sizes[i].porep_challenges;
 		c->partitions = c->layers == 2 ? 1 : 10;
 		break;
+	case CIRCUIT_UPDATE:
+		c->partitions = sizes[i].update_partitions;
+		c->challenges = sizes[i].update_challenges;
+		c->apex_leafs = sizes[i].apex_leafs;
+		break;
+	case CIRCUIT_UPDATE_POSEIDON:
+		/* one partition with the challenges of all */
+		c->challenges = sizes[i].update_challenges * sizes[i].update_partitions;
+		break;
 	default:
 		break;
 	}
@@ -116,6 +127,9 @@ const char *circuit_name(size_t i)
 		"winning-2k", "winning-8m", "winning-512m", "winning-32g", "winning-64g",
 		"window-2k", "window-8m", "window-512m", "window-32g", "window-64g",
 		"porep-2k", "porep-8m", "porep-512m", "porep-32g", "porep-64g",
+		"update-2k", "update-8m", "update-512m", "update-32g", "update-64g",
+		"update-poseidon-2k", "update-poseidon-8m", "update-poseidon-512m",
+		"update-poseidon-32g", "update-poseidon-64g",
 	};
 
 	return i < N(names) ? names[i] : NULL;
@@ -129,6 +143,8 @@ static unsigned int n_segments(const struct circuit *c)
 	case CIRCUIT_WINDOW:
 		return c->sectors;
 	case CIRCUIT_POREP:
+	case CIRCUIT_UPDATE:
+	case CIRCUIT_UPDATE_POSEIDON:
 		return c->challenges;
 	default:
 		return 0;
@@ -138,6 +154,7 @@ static unsigned int n_segments(const struct circuit *c)
 /* What a prelude leaves for the segments. */
 union vars {
 	struct porep_vars porep;
+	struct update_vars update;
 };
 
 static void prelude(struct synth *s, const struct circuit *c, const union circuit_input *in,
@@ -149,6 +166,10 @@ static void prelude(struct synth *s, const struct circuit *c, const union circui
 		break;
 	case CIRCUIT_POREP:
 		porep_prelude(s, c, in ? in->porep : NULL, &v->porep);
+		break;
+	case CIRCUIT_UPDATE:
+	case CIRCUIT_UPDATE_POSEIDON:
+		update_prelude(s, c, in ? in->update : NULL, &v->update);
 		break;
 	default:
 		break;
@@ -165,6 +186,10 @@ static void segment(struct synth *s, const struct circuit *c, const union circui
 		break;
 	case CIRCUIT_POREP:
 		porep_synth(s, c, in ? in->porep : NULL, &v->porep, i);
+		break;
+	case CIRCUIT_UPDATE:
+	case CIRCUIT_UPDATE_POSEIDON:
+		update_synth(s, c, in ? in->update : NULL, &v->update, i);
 		break;
 	default:
 		break;
@@ -217,6 +242,9 @@ static int check_input(const struct circuit *c, const union circuit_input *in, c
 		return post_check(c, in->post, err);
 	case CIRCUIT_POREP:
 		return porep_check(c, in->porep, err);
+	case CIRCUIT_UPDATE:
+	case CIRCUIT_UPDATE_POSEIDON:
+		return update_check(c, in->update, err);
 	default:
 		return 0;
 	}

@@ -16,6 +16,8 @@ uint32_t gadget_alloc(struct synth *s, unsigned int n, const struct fr *v)
 	static const struct cs_gadget gadget = { "alloc", GADGET_ALLOC, record_alloc };
 	struct cs_instance pos;
 
+	if (!n)
+		return 0;
 	if (synth_use(s, &gadget, n, NULL, 0, &pos))
 		memcpy(synth_full(s, &pos), v, n * sizeof(*v));
 	return pos.aux_base;

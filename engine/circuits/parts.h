@@ -32,6 +32,23 @@ void porep_synth(struct synth *s, const struct circuit *c, const struct porep_in
 		 const struct porep_vars *v, unsigned int i);
 int porep_check(const struct circuit *c, const struct porep_input *in, char *err);
 
+#define UPDATE_MAX_DIGESTS 256
+
+/* What the Update's prelude gives its challenges. */
+struct update_vars {
+	uint32_t partition_bits[8], h_bits[8];
+	uint32_t comm_d_new, comm_r_new, root_r_old, root_r_new, phi;
+	uint32_t apex_leafs;				/* the first */
+	uint32_t digest_bits[UPDATE_MAX_DIGESTS];	/* the first of each */
+};
+
+void update_prelude(struct synth *s, const struct circuit *c, const struct update_input *in,
+		    struct update_vars *v);
+/* challenge i */
+void update_synth(struct synth *s, const struct circuit *c, const struct update_input *in,
+		  const struct update_vars *v, unsigned int i);
+int update_check(const struct circuit *c, const struct update_input *in, char *err);
+
 /* Levels of the tree, and the arity of each, bottom up. */
 unsigned int tree_levels(const struct circuit_tree *tree);
 unsigned int tree_arity(const struct circuit_tree *tree, unsigned int level);
