@@ -283,28 +283,3 @@ void flat_cs_close(struct flat_cs *f)
 	free(f->table);
 	free(f);
 }
-
-int flat_witness_init(struct cs_witness *w, const struct cs *cs, const struct fr *wires)
-{
-	size_t n = (size_t)cs->n_inputs + cs->n_aux;
-	struct fr *all = malloc(n * sizeof(*all));
-	uint64_t *bits = calloc(words(cs->n_aux) + 1, 8);
-
-	if (!all || !bits) {
-		free(all);
-		free(bits);
-		return -ENOMEM;
-	}
-	memcpy(all, wires, n * sizeof(*all));
-	w->inputs = all;
-	w->full = all + cs->n_inputs;
-	w->bits = bits;
-	return 0;
-}
-
-void flat_witness_fini(struct cs_witness *w)
-{
-	free(w->inputs);
-	free(w->bits);
-	memset(w, 0, sizeof(*w));
-}

@@ -35,8 +35,5 @@ int flat_cs_finish(struct flat_cs *f);
 const struct cs *flat_cs_get(const struct flat_cs *f);
 void flat_cs_close(struct flat_cs *f);
 
-/* The witness of such a system in one allocation; wires[0..n) in Montgomery form. */
-int flat_witness_init(struct cs_witness *w, const struct cs *cs, const struct fr *wires);
-void flat_witness_fini(struct cs_witness *w);
 
 #endif

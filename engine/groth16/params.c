@@ -159,7 +159,7 @@ static void check_chunk(void *arg, size_t chunk, unsigned int thread)
 {
 	struct check *c = arg;
 	uint64_t i = c->first + chunk * CHECK_CHUNK, end = i + CHECK_CHUNK, bad, seen;
-	enum point_status status;
+	enum point_status status = POINT_OK;
 	struct g1_affine g1;
 	struct g2_affine g2;
 

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* cmd_prove.c - the command prove --offline: the engine as the service drives it, in this process */
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/groth16/command.h"
+#include "engine/groth16/file.h"
+#include "engine/groth16/instance.h"
+#include "engine/groth16/request.h"
+#include "engine/vanilla/vanilla.h"
+
+static const char *const stage_names[CUZK_STAGE_COUNT] = {
+	"idle", "params", "witness", "upload", "evaluate", "ntt", "msm_h", "msm_l", "msm_a",
+	"msm_b1", "msm_b2", "finish", "verify",
+};
+
+/* The host that this command is for the engine. */
+struct offline {
+	struct command *cmd;
+	struct cuzk_host host;
+	pthread_mutex_t results_lock;	/* the rest */
+	pthread_cond_t changed;
+	struct cuzk_result *results;
+	uint32_t n, n_done;
+	uint64_t bytes, peak;		/* reserved */
+};
+
+static void offline_log(void *ctx, int priority, const char *line)
+{
+	struct offline *o = ctx;
+
+	if (priority <= 4)
+		fprintf(stderr, "%s: %s\n", o->cmd->name, line);
+}
+
+static void offline_heartbeat(void *ctx, uint64_t tag, uint32_t stage, uint64_t done,
+			      uint64_t total)
+{
+	struct offline *o = ctx;
+	char what[64];
+
+	snprintf(what, sizeof(what), "partition %" PRIu64 " of %u, %s", tag, o->n,
+		 stage < CUZK_STAGE_COUNT ? stage_names[stage] : "?");
+	pthread_mutex_lock(&o->results_lock);
+	progress_tell(&o->cmd->progress, what, done, total);
+	pthread_mutex_unlock(&o->results_lock);
+}
+
+static int offline_reserve(void *ctx, const char *name, uint64_t bytes)
+{
+	struct offline *o = ctx;
+
+	pthread_mutex_lock(&o->results_lock);
+	o->bytes += bytes;
+	if (o->bytes > o->peak)
+		o->peak = o->bytes;
+	pthread_mutex_unlock(&o->results_lock);
+	return 0;
+}
+
+static void offline_release(void *ctx, const char *name, uint64_t bytes)
+{
+	struct offline *o = ctx;
+
+	pthread_mutex_lock(&o->results_lock);
+	o->bytes -= bytes;
+	pthread_mutex_unlock(&o->results_lock);
+}
+
+/* Tags count from 1: tag 0 is work for no partition. */
+static void offline_complete(void *ctx, uint64_t tag, const struct cuzk_result *result)
+{
+	struct offline *o = ctx;
+
+	pthread_mutex_lock(&o->results_lock);
+	o->results[tag - 1] = *result;
+	o->n_done++;
+	pthread_cond_broadcast(&o->changed);
+	pthread_mutex_unlock(&o->results_lock);
+}
+
+static void wait_done(struct offline *o, uint32_t n)
+{
+	pthread_mutex_lock(&o->results_lock);
+	while (o->n_done < n)
+		pthread_cond_wait(&o->changed, &o->results_lock);
+	pthread_mutex_unlock(&o->results_lock);
+}
+
+static int prove_partitions(struct offline *o, struct cuzk_instance *inst, struct cuzk_task *task,
+			    struct cuzk_error *err)
+{
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; i < o->n && !ret; i++)
+		while ((ret = job_prove(inst, task, i, i + 1, err)) == -EAGAIN)
+			/* those before are i; one more than are done by now will make room */
+			wait_done(o, i + 1 - JOBS_MAX);
+	/* what was started completes before the task may go */
+	wait_done(o, ret ? i - 1 : i);
+	if (ret)
+		return ret;
+	for (i = 0; i < o->n; i++)
+		if (o->results[i].status)
+			return error_set(err, o->results[i].cls, o->results[i].status, "%s",
+					 o->results[i].text);
+	return 0;
+}
+
+static int write_proofs(struct offline *o, const char *path, struct cuzk_error *err)
+{
+	uint8_t *bytes = malloc((size_t)o->n * PROOF_SIZE);
+	uint32_t i;
+	int ret;
+
+	if (!bytes)
+		return error_nomem(err, "the proofs");
+	for (i = 0; i < o->n; i++)
+		memcpy(bytes + (size_t)i * PROOF_SIZE, o->results[i].proof, PROOF_SIZE);
+	ret = file_write(path, bytes, (size_t)o->n * PROOF_SIZE, err);
+	free(bytes);
+	return ret;
+}
+
+static void print_report(const struct offline *o, const char *circuit, const char *out)
+{
+	uint64_t ns[CUZK_STAGE_COUNT] = { 0 }, host_peak = 0, device_peak = 0;
+	uint32_t i;
+	int k;
+
+	for (i = 0; i < o->n; i++) {
+		for (k = 0; k < CUZK_STAGE_COUNT; k++)
+			ns[k] += o->results[i].stage_ns[k];
+		if (o->results[i].host_peak > host_peak)
+			host_peak = o->results[i].host_peak;
+		if (o->results[i].device_peak > device_peak)
+			device_peak = o->results[i].device_peak;
+	}
+	printf("{\n  \"circuit\": \"%s\",\n  \"partitions\": %u,\n  \"verified\": true,\n  \"proof_file\": ",
+	       circuit, o->n);
+	command_put_string(out);
+	printf(",\n  \"host_bytes_reserved\": %" PRIu64 ",\n  \"host_bytes_peak\": %" PRIu64
+	       ",\n  \"device_bytes_peak\": %" PRIu64 ",\n  \"seconds\": {", o->peak, host_peak,
+	       device_peak);
+	for (k = 1; k < CUZK_STAGE_COUNT; k++)
+		printf("%s\n    \"%s\": %.3f", k == 1 ? "" : ",", stage_names[k], ns[k] / 1e9);
+	printf("\n  }\n}\n");
+}
+
+static int prove(struct offline *o, struct cuzk_instance *inst, const struct cuzk_request *req,
+		 const char *out, struct cuzk_error *err)
+{
+	struct cuzk_plan plan = { .size = sizeof(plan) };
+	struct cuzk_task *task;
+	int ret;
+
+	ret = job_admit(inst, req, &task, &plan, err);
+	if (ret)
+		return ret;
+	o->n = plan.n_partitions;
+	o->results = calloc(o->n, sizeof(*o->results));
+	ret = o->results ? prove_partitions(o, inst, task, err) : error_nomem(err, "the results");
+	job_task_free(task);
+	if (!ret)
+		ret = write_proofs(o, out, err);
+	command_clear(o->cmd);
+	if (!ret)
+		print_report(o, plan.circuit, out);
+	free(o->results);
+	return ret;
+}
+
+int command_prove_offline(struct command *cmd, int argc, char **argv)
+{
+	const char *request = NULL, *dir = NULL, *rs = NULL, *out = NULL, *manifest = NULL;
+	bool offline = false, full = false;
+	const struct command_option options[] = {
+		{ "--offline", NULL, &offline }, { "--request", &request }, { "--params", &dir },
+		{ "--rs", &rs }, { "--out", &out }, { "--manifest", &manifest },
+		{ "--full-check", NULL, &full }, { NULL },
+	};
+	struct offline o = {
+		.cmd = cmd,
+		.host = {
+			.size = sizeof(o.host), .abi_major = CUZK_ENGINE_ABI_MAJOR,
+			.abi_minor = CUZK_ENGINE_ABI_MINOR, .version = PACKAGE_VERSION, .ctx = &o,
+			.log = offline_log, .heartbeat = offline_heartbeat, .reserve = offline_reserve,
+			.release = offline_release, .complete = offline_complete,
+		},
+		.results_lock = PTHREAD_MUTEX_INITIALIZER,
+		.changed = PTHREAD_COND_INITIALIZER,
+	};
+	struct cuzk_error err = { .size = sizeof(err) };
+	struct cuzk_option opts[4] = { { NULL } };
+	struct cuzk_instance *inst = NULL;
+	struct cuzk_request *req = NULL;
+	struct cuzk_device desc;
+	struct blinding b;
+	int n = 0, ret;
+
+	if (command_parse(cmd, argc, argv, options, NULL, 0) < 0 || command_device_desc(cmd, &desc))
+		return 2;
+	if (!request || !dir || !out)
+		return command_usage(cmd, "--offline --request FILE --params DIR [--rs R,S] --out FILE");
+	opts[n++] = (struct cuzk_option){ "params_dir", dir };
+	if (manifest)
+		opts[n++] = (struct cuzk_option){ "manifest", manifest };
+	if (full)
+		opts[n++] = (struct cuzk_option){ "check", "full" };
+	ret = request_read(request, &req, &err);
+	if (!ret && rs)
+		ret = command_blinding(rs, &b, &err);
+	if (!ret)
+		ret = instance_probe(&o.host, &desc, opts, &inst, &err);
+	if (!ret && rs) {
+		inst->blinding = b;
+		inst->fixed_blinding = true;
+	}
+	if (!ret)
+		ret = prove(&o, inst, req, out, &err);
+	instance_remove(inst);
+	request_free(req);
+	return ret ? command_fail(cmd, &err) : 0;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* command.c - the operator's commands: choice, options, progress, devices */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/groth16/command.h"
+#include "engine/groth16/prover.h"
+
+static const struct {
+	const char *first, *second;
+	const char *flag;	/* must be in the line, or the command is not ours */
+	int (*run)(struct command *cmd, int argc, char **argv);
+} commands[] = {
+	{ "params", "make", NULL, command_params_make },
+	{ "params", "check", NULL, command_params_check },
+	{ "params", "convert", NULL, command_params_convert },
+	{ "circuit", "digest", NULL, command_circuit_digest },
+	{ "circuit", "list", NULL, command_circuit_list },
+	{ "witness", NULL, NULL, command_witness },
+	{ "check", NULL, NULL, command_check },
+	{ "prove", NULL, "--offline", command_prove_offline },
+	{ "prove", NULL, "--r1cs", command_prove_r1cs },
+	{ "prove", NULL, "--zkey", command_prove_r1cs },
+	{ "verify", NULL, NULL, command_verify },
+};
+
+static bool has_option(int argc, char **argv, const char *name)
+{
+	size_t len = strlen(name);
+	int i;
+
+	for (i = 0; i < argc; i++)
+		if (!strncmp(argv[i], name, len) && (!argv[i][len] || argv[i][len] == '='))
+			return true;
+	return false;
+}
+
+static uint64_t ms_since(const struct timespec *t)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (now.tv_sec - t->tv_sec) * 1000 + (now.tv_nsec - t->tv_nsec) / 1000000;
+}
+
+/* A line on the terminal, for work that has taken more than 2 s, 5 times a second. */
+static void show_progress(void *arg, const char *what, uint64_t done, uint64_t total)
+{
+	struct command *cmd = arg;
+
+	if (!cmd->on_terminal || ms_since(&cmd->started) < 2000 || ms_since(&cmd->shown) < 200)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &cmd->shown);
+	if (total)
+		fprintf(stderr, "\r\033[K%s: %s %3llu %%", cmd->name, what,
+			(unsigned long long)(done >= total ? 100 : 100.0 * done / total));
+	else
+		fprintf(stderr, "\r\033[K%s: %s", cmd->name, what);
+	fflush(stderr);
+	cmd->line_shown = true;
+}
+
+void command_clear(struct command *cmd)
+{
+	if (cmd->line_shown)
+		fputs("\r\033[K", stderr);
+	cmd->line_shown = false;
+}
+
+int command_run(const struct cuzk_host *host, int argc, char **argv)
+{
+	struct command cmd = { .host = host };
+	char name[64];
+	size_t i;
+	int skip, ret;
+
+	if (argc < 1)
+		return -ENOSYS;
+	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		if (strcmp(argv[0], commands[i].first))
+			continue;
+		if (commands[i].second && (argc < 2 || strcmp(argv[1], commands[i].second)))
+			continue;
+		if (!commands[i].flag || has_option(argc, argv, commands[i].flag))
+			break;
+	}
+	if (i == sizeof(commands) / sizeof(*commands))
+		return -ENOSYS;
+	skip = commands[i].second ? 2 : 1;
+	snprintf(name, sizeof(name), "%s%s%s", commands[i].first, skip == 2 ? " " : "",
+		 skip == 2 ? commands[i].second : "");
+	cmd.name = name;
+	cmd.on_terminal = isatty(STDERR_FILENO);
+	cmd.progress = (struct progress){ show_progress, &cmd };
+	clock_gettime(CLOCK_MONOTONIC, &cmd.started);
+	cmd.shown = cmd.started;
+	ret = commands[i].run(&cmd, argc - skip, argv + skip);
+	command_clear(&cmd);
+	if (fflush(stdout) && !ret) {
+		fprintf(stderr, "%s: stdout: %s\n", name, strerror(errno));
+		ret = 1;
+	}
+	return ret;
+}
+
+int command_usage(struct command *cmd, const char *fmt, ...)
+{
+	va_list ap;
+
+	command_clear(cmd);
+	fprintf(stderr, "%s: ", cmd->name);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return 2;
+}
+
+int command_fail(struct command *cmd, const struct cuzk_error *err)
+{
+	command_clear(cmd);
+	fprintf(stderr, "%s: %s\n", cmd->name, err->text);
+	return 1;
+}
+
+static const struct command_option *find_option(const struct command_option *o, const char *name,
+						size_t len)
+{
+	for (; o->name; o++)
+		if (strlen(o->name) == len && !strncmp(o->name, name, len))
+			return o;
+	return NULL;
+}
+
+int command_parse(struct command *cmd, int argc, char **argv, const struct command_option *options,
+		  const char **rest, int max)
+{
+	const struct command_option common[] = {
+		{ "--backend", &cmd->backend }, { "--device", &cmd->device },
+		{ "--threads", &cmd->threads }, { NULL },
+	};
+	const struct command_option *o;
+	int i, n = 0;
+
+	for (i = 0; i < argc; i++) {
+		const char *eq = strchr(argv[i], '=');
+		size_t len = eq ? (size_t)(eq - argv[i]) : strlen(argv[i]);
+
+		if (strncmp(argv[i], "--", 2)) {
+			if (n == max) {
+				command_usage(cmd, "unexpected argument %s", argv[i]);
+				return -1;
+			}
+			rest[n++] = argv[i];
+			continue;
+		}
+		o = find_option(options, argv[i], len);
+		if (!o)
+			o = find_option(common, argv[i], len);
+		if (!o) {
+			command_usage(cmd, "unknown option %.*s", (int)len, argv[i]);
+			return -1;
+		}
+		if (o->flag ? eq != NULL : (!eq && i + 1 == argc)) {
+			command_usage(cmd, o->flag ? "%s takes no value" : "%s needs a value", o->name);
+			return -1;
+		}
+		if (o->flag)
+			*o->flag = true;
+		else
+			*o->value = eq ? eq + 1 : argv[++i];
+	}
+	return n;
+}
+
+int command_device_desc(struct command *cmd, struct cuzk_device *desc)
+{
+	char *end = NULL;
+	unsigned long n = 0;
+
+	if (cmd->threads) {
+		n = strtoul(cmd->threads, &end, 10);
+		if (!*cmd->threads || *end || n > 4096)
+			return command_usage(cmd, "--threads %s: expected a number up to 4096",
+					     cmd->threads);
+	}
+	memset(desc, 0, sizeof(*desc));
+	desc->size = sizeof(*desc);
+	desc->backend = cmd->backend ? cmd->backend : "cpu";
+	desc->id = cmd->device;
+	desc->threads = n;
+	return 0;
+}
+
+static void device_progress(void *arg, enum gpu_stage stage, uint64_t done, uint64_t total)
+{
+	struct command_device *dev = arg;
+
+	progress_tell(&dev->cmd->progress, "device", done, total);
+}
+
+static void device_log(void *arg, int priority, const char *line)
+{
+	struct command_device *dev = arg;
+
+	dev->cmd->host->log(dev->cmd->host->ctx, priority, line);
+}
+
+int command_open_device(struct command *cmd, struct command_device *dev, struct cuzk_error *err)
+{
+	struct gpu_config config = {
+		.size = sizeof(config), .progress = device_progress, .arg = dev,
+		.log = cmd->host->log ? device_log : NULL,
+	};
+	struct cuzk_device desc;
+	char text[256] = "";
+	int ret;
+
+	memset(dev, 0, sizeof(*dev));
+	dev->cmd = cmd;
+	if (command_device_desc(cmd, &desc))
+		return error_set(err, CUZK_ERROR_INPUT, -EINVAL, "wrong usage");
+	dev->ops = strcmp(desc.backend, "cpu") ? gpu_cuda_ops() : &gpu_cpu_ops;
+	if (strcmp(desc.backend, "cpu") && strcmp(desc.backend, "gpu"))
+		return error_set(err, CUZK_ERROR_INPUT, -EINVAL, "no backend of the name %s", desc.backend);
+	if (!dev->ops)
+		return error_set(err, CUZK_ERROR_DEVICE, -ENODEV, "built without CUDA");
+	config.device = desc.id;
+	config.threads = desc.threads;
+	ret = tpool_open(&dev->pool, desc.threads);
+	if (ret)
+		return error_set(err, CUZK_ERROR_RESOURCE, ret, "starting threads: %s", strerror(-ret));
+	ret = dev->ops->open(&dev->gpu, &config, text);
+	if (ret) {
+		tpool_close(dev->pool);
+		return error_set(err, CUZK_ERROR_DEVICE, ret, "%s: %s", dev->ops->name,
+				 *text ? text : strerror(-ret));
+	}
+	return 0;
+}
+
+void command_close_device(struct command_device *dev)
+{
+	dev->ops->close(dev->gpu);
+	tpool_close(dev->pool);
+}
+
+void command_put_string(const char *s)
+{
+	putchar('"');
+	for (; *s; s++)
+		if (*s == '"' || *s == '\\')
+			printf("\\%c", *s);
+		else if ((unsigned char)*s < ' ')
+			printf("\\u%04x", *s);
+		else
+			putchar(*s);
+	putchar('"');
+}
+
+int command_blinding(const char *text, struct blinding *b, struct cuzk_error *err)
+{
+	int ret;
+
+	if (!text) {
+		ret = blinding_random(b);
+		return ret ? error_set(err, CUZK_ERROR_INTERNAL, ret, "getrandom: %s", strerror(-ret)) : 0;
+	}
+	ret = blinding_parse(b, text);
+	if (ret)
+		return error_set(err, CUZK_ERROR_INPUT, ret,
+				 "--rs %s: expected two decimal numbers below the modulus, with a comma", text);
+	return 0;
+}

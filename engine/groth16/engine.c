@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* engine.c - the Groth16 engine's table of operations and its entry */
+#include <errno.h>
+#include <string.h>
+
+#include "engine/groth16/command.h"
+#include "engine/groth16/instance.h"
+
+#define PARAMS_DIR "/var/tmp/filecoin-proof-parameters"
+
+CUZK_MODINFO_ABI();
+CUZK_MODINFO("name", "groth16");
+CUZK_MODINFO("version", PACKAGE_VERSION);
+CUZK_MODINFO("licence", "MIT OR Apache-2.0");
+CUZK_MODINFO("description", "Groth16 over BLS12-381 for Filecoin: PoRep, SnapDeals, WindowPoSt, WinningPoSt");
+CUZK_MODINFO("param", "params_dir:path:" PARAMS_DIR ":folder of the .params files");
+CUZK_MODINFO("param", "manifest:path::parameters.json with the digest of each file");
+CUZK_MODINFO("param", "verdicts:path::file that remembers digests by inode, size and time");
+CUZK_MODINFO("param", "check:string:fast:points are tested to be on the curve (fast) or of the right order too (full)");
+
+static const struct cuzk_param params[] = {
+	{ .name = "params_dir", .type = CUZK_PARAM_PATH, .def = PARAMS_DIR,
+	  .help = "folder of the .params files" },
+	{ .name = "manifest", .type = CUZK_PARAM_PATH,
+	  .help = "parameters.json with the digest of each file" },
+	{ .name = "verdicts", .type = CUZK_PARAM_PATH,
+	  .help = "file that remembers digests by inode, size and time" },
+	{ .name = "check", .type = CUZK_PARAM_STRING, .def = "fast",
+	  .help = "points are tested to be on the curve (fast) or of the right order too (full)" },
+	{ .name = NULL },
+};
+
+static int engine_preload(struct cuzk_instance *inst, const char *circuit, bool *was,
+			  uint64_t *bytes, struct cuzk_error *err)
+{
+	struct circuit_state *line = instance_find(inst, circuit);
+	struct key *key;
+	bool loaded;
+	int ret;
+
+	if (!line)
+		return error_set(err, CUZK_ERROR_INPUT, -ENOENT, "no circuit has the name %s", circuit);
+	ret = key_get(inst, line, &key, &loaded, err);
+	if (ret)
+		return ret;
+	*was = loaded;
+	*bytes = key->reserved;
+	key_put(inst, key);
+	return 0;
+}
+
+static int engine_evict(struct cuzk_instance *inst, const char *circuit, bool *was,
+			uint64_t *bytes, struct cuzk_error *err)
+{
+	struct circuit_state *line = instance_find(inst, circuit);
+	int ret;
+
+	if (!line)
+		return error_set(err, CUZK_ERROR_INPUT, -ENOENT, "no circuit has the name %s", circuit);
+	ret = key_evict(inst, line, was, bytes);
+	if (ret)
+		return error_set(err, CUZK_ERROR_RESOURCE, ret, "%s is in use", circuit);
+	return 0;
+}
+
+static const struct cuzk_engine_ops ops = {
+	.size = sizeof(ops),
+	.abi_major = CUZK_ENGINE_ABI_MAJOR,
+	.abi_minor = CUZK_ENGINE_ABI_MINOR,
+	.caps = CUZK_CAP_CPU | CUZK_CAP_GPU | CUZK_CAP_PRELOAD | CUZK_CAP_CANCEL | CUZK_CAP_COMMAND |
+		CUZK_CAP_OVERLAP,
+	.name = "groth16",
+	.version = PACKAGE_VERSION,
+	.params = params,
+	.probe = instance_probe,
+	.remove = instance_remove,
+	.self_test = instance_self_test,
+	.circuits = instance_circuits,
+	.admit = job_admit,
+	.task_free = job_task_free,
+	.prove = job_prove,
+	.cancel = job_cancel,
+	.preload = engine_preload,
+	.evict = engine_evict,
+	.command = command_run,
+};
+
+int cuzk_engine_entry(const struct cuzk_host *host, const struct cuzk_engine_ops **out);
+
+__attribute__((visibility("default")))
+int cuzk_engine_entry(const struct cuzk_host *host, const struct cuzk_engine_ops **out)
+{
+	if (host->size < offsetof(struct cuzk_host, version) ||
+	    host->abi_major != CUZK_ENGINE_ABI_MAJOR)
+		return -EPROTO;
+	*out = &ops;
+	return 0;
+}

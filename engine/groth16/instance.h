@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * instance.h - one open device: what it has loaded and what it is proving
+ *
+ * Threads.  The owner calls probe, self_test, preload, evict, prove and
+ * remove.  The tail thread finishes proofs: the end of the device's work,
+ * assembly, verification, completion.  Others call admit, circuits, cancel.
+ *
+ * Locks, none taken inside another but as said:
+ *   gpu_lock		the struct gpu and everything loaded on it
+ *   keys_lock		the list of loaded keys and their users; inside gpu_lock or alone
+ *   circuits_lock	the table of circuits' states; innermost
+ *   jobs_lock		the jobs in flight; innermost
+ */
+#ifndef CUZK_GROTH16_INSTANCE_H
+#define CUZK_GROTH16_INSTANCE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "engine/circuits/circuit.h"
+#include "engine/groth16/error.h"
+#include "engine/groth16/params.h"
+#include "engine/groth16/prover.h"
+#include "engine/groth16/verify.h"
+#include "gpu/gpu.h"
+#include "lib/tpool.h"
+
+struct options {
+	char *params_dir;
+	char *manifest;		/* NULL: none */
+	char *verdicts;		/* NULL: none */
+	bool full_check;
+};
+
+/* A circuit's line in the table; made by probe. */
+struct circuit_state {
+	struct circuit circuit;
+	char path[4096];
+	uint32_t state;		/* enum cuzk_params_state; circuits_lock */
+	uint32_t users;		/* circuits_lock */
+	uint64_t params_bytes;
+	uint64_t proof_bytes;	/* host memory for one proof, beyond the parameters */
+	char reason[256];	/* circuits_lock */
+};
+
+/* Proving parameters, loaded. */
+struct key {
+	struct key *next;
+	struct circuit_state *line;	/* NULL: the self-test's */
+	struct circuit circuit;
+	struct cs *cs;
+	struct params params;		/* mapped as long as the device may read it */
+	struct gpu_cs *gpu_cs;
+	struct gpu_srs *gpu_srs;
+	struct pvk *pvk;
+	uint64_t reserved;		/* host bytes, in the name of "params CIRCUIT" */
+	unsigned int users;		/* keys_lock: jobs that need it */
+	uint64_t used_at;		/* keys_lock: for the least recently used one */
+};
+
+struct cuzk_task {
+	struct cuzk_instance *inst;
+	struct circuit_state *line;
+	struct vanilla *vanilla;
+};
+
+/* A partition between prove() and complete(). */
+struct job {
+	struct job *next;		/* jobs_lock */
+	uint64_t tag;
+	struct cuzk_task *task;
+	uint32_t partition;
+	struct key *key;
+	struct gpu_job *gpu_job;
+	struct blinding blinding;
+	uint64_t reserved;		/* host bytes, in the name of "prover CIRCUIT" */
+	uint64_t stage_ns[16];
+	bool started;			/* jobs_lock: the tail may have it */
+	atomic_bool cancelled;
+};
+
+struct cuzk_instance {
+	struct cuzk_host host;		/* a copy; ops never NULL */
+	struct options options;
+	const struct gpu_ops *ops;
+	struct tpool *pool;		/* witnesses, hashing at admission */
+	unsigned int ordinal;
+
+	pthread_mutex_t gpu_lock;
+	struct gpu *gpu;
+	struct job *gpu_job;		/* whose proof the device works at, NULL: it loads */
+	uint64_t gpu_tag;		/* for heartbeats; both gpu_lock, read by callbacks in it */
+	atomic_bool lost;		/* the device failed for good */
+
+	pthread_mutex_t keys_lock;
+	struct key *keys;
+	uint64_t clock;
+
+	pthread_mutex_t circuits_lock;
+	struct circuit_state *circuits;
+	size_t n_circuits;
+
+	pthread_mutex_t jobs_lock;
+	pthread_cond_t jobs_wake;
+	struct job *jobs;		/* all that were started and not completed, oldest first */
+	unsigned int n_jobs;
+	bool stop;
+	pthread_t tail;
+	bool has_tail;
+
+	bool fixed_blinding;		/* of tests and offline proofs */
+	struct blinding blinding;
+};
+
+#define JOBS_MAX 2	/* one on the device, one in its tail */
+
+/* instance.c */
+int instance_probe(const struct cuzk_host *host, const struct cuzk_device *device,
+		   const struct cuzk_option *options, struct cuzk_instance **inst,
+		   struct cuzk_error *err);
+void instance_remove(struct cuzk_instance *inst);
+int instance_circuits(struct cuzk_instance *inst, struct cuzk_circuit *out, int max);
+struct circuit_state *instance_find(struct cuzk_instance *inst, const char *circuit);
+void instance_log(struct cuzk_instance *inst, int priority, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* key.c: loaded parameters */
+/*
+ * The circuit's key, loaded if need be, with one user more; gpu_lock must not
+ * be held.  *was: it was loaded.
+ */
+int key_get(struct cuzk_instance *inst, struct circuit_state *line, struct key **out, bool *was,
+	    struct cuzk_error *err);
+void key_put(struct cuzk_instance *inst, struct key *key);
+/* -EBUSY while it has users. 0 with *was false when it is not loaded. */
+int key_evict(struct cuzk_instance *inst, struct circuit_state *line, bool *was, uint64_t *bytes);
+void key_evict_all(struct cuzk_instance *inst);
+/* Looks at a circuit's file: state, reason and bytes of line. Not thread safe. */
+void key_probe(struct cuzk_instance *inst, struct circuit_state *line);
+/* A key from what the caller has: cs and params are taken over on success. */
+int key_make(struct cuzk_instance *inst, struct key *key, struct cuzk_error *err);
+void key_free(struct cuzk_instance *inst, struct key *key);
+
+/* job.c: admission and proofs */
+int job_admit(struct cuzk_instance *inst, const struct cuzk_request *request,
+	      struct cuzk_task **task, struct cuzk_plan *plan, struct cuzk_error *err);
+void job_task_free(struct cuzk_task *task);
+int job_prove(struct cuzk_instance *inst, struct cuzk_task *task, uint32_t partition, uint64_t tag,
+	      struct cuzk_error *err);
+void job_cancel(struct cuzk_instance *inst, uint64_t tag);
+int job_start_tail(struct cuzk_instance *inst, struct cuzk_error *err);
+/* Cancels all, waits for them, ends the tail thread. */
+void job_stop_tail(struct cuzk_instance *inst);
+/* Callbacks of gpu_config; arg is the instance. */
+void job_gpu_progress(void *arg, enum gpu_stage stage, uint64_t done, uint64_t total);
+bool job_gpu_cancelled(void *arg);
+/* In words, with the class: of a gpu_ops function that returned ret. */
+int job_gpu_error(struct cuzk_instance *inst, const char *what, int ret, struct cuzk_error *err);
+
+/* self_test.c */
+int instance_self_test(struct cuzk_instance *inst, struct cuzk_error *err);
+
+#endif

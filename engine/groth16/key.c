@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* key.c - proving parameters: looked at, loaded on the device, shared, given back */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "engine/cs/system.h"
+#include "engine/groth16/digest.h"
+#include "engine/groth16/instance.h"
+
+#define CS_BYTES_MAX (64ull << 20)	/* of a constraint system; what is less goes back */
+
+static void set_state(struct cuzk_instance *inst, struct circuit_state *line, uint32_t state)
+{
+	pthread_mutex_lock(&inst->circuits_lock);
+	line->state = state;
+	pthread_mutex_unlock(&inst->circuits_lock);
+}
+
+static void key_name(char buf[64], const struct circuit *circuit)
+{
+	snprintf(buf, 64, "params %s", circuit->name);
+}
+
+static void tell(void *arg, const char *what, uint64_t done, uint64_t total)
+{
+	struct cuzk_instance *inst = arg;
+
+	inst->host.heartbeat(inst->host.ctx, inst->gpu_tag, CUZK_STAGE_PARAMS, done, total);
+}
+
+/* The file against the manifest; 0 without one. */
+static int check_digest(struct cuzk_instance *inst, const struct circuit_state *line,
+			const struct params *params, struct cuzk_error *err)
+{
+	struct progress progress = { tell, inst };
+	char want[DIGEST_HEX], have[DIGEST_HEX];
+	const char *name = strrchr(line->path, '/') + 1;
+	int ret;
+
+	if (!inst->options.manifest)
+		return 0;
+	ret = manifest_find(inst->options.manifest, name, want, err);
+	if (ret == -ENOENT) {
+		instance_log(inst, LOG_NOTICE, "%s is not in the manifest %s: not verified by digest",
+			     line->path, inst->options.manifest);
+		return 0;
+	}
+	if (ret)
+		return ret;
+	ret = digest_map_cached(&params->map, inst->options.verdicts, &progress, have);
+	if (ret)
+		return error_set(err, CUZK_ERROR_RESOURCE, ret, "%s: digest: %s", line->path,
+				 strerror(-ret));
+	if (strcmp(want, have))
+		return error_set(err, CUZK_ERROR_PARAMS, -EBADMSG,
+				 "%s: its BLAKE2b digest is %s, the manifest has %s: fetch the file again",
+				 line->path, have, want);
+	return 0;
+}
+
+/* What the host needs for one proof: witness, and three vectors over the domain. */
+static uint64_t proof_bytes(const struct cs *cs)
+{
+	return 32ull * (cs->n_inputs + cs->n_full) + cs->n_aux / 8 + (3 * 32ull << cs->log_domain);
+}
+
+static int probe_file(struct cuzk_instance *inst, struct circuit_state *line,
+		      struct cuzk_error *err)
+{
+	struct params params;
+	struct cs *cs;
+	int ret;
+
+	ret = params_open(&params, line->path, err);
+	if (ret)
+		return ret;
+	line->params_bytes = params.size;
+	ret = circuit_build(&line->circuit, &cs);
+	if (ret) {
+		error_nomem(err, "the constraint system");
+		goto out;
+	}
+	line->proof_bytes = proof_bytes(cs);
+	ret = params_match(&params, line->path, cs, err);
+	cs_free(cs);
+	if (!ret)
+		ret = check_digest(inst, line, &params, err);
+out:
+	params_close(&params);
+	return ret;
+}
+
+void key_probe(struct cuzk_instance *inst, struct circuit_state *line)
+{
+	struct cuzk_error err;
+	int ret;
+
+	if (access(line->path, F_OK) && errno == ENOENT) {
+		line->state = CUZK_PARAMS_ABSENT;
+		snprintf(line->reason, sizeof(line->reason), "%.240s is absent", line->path);
+		return;
+	}
+	tell(inst, "look at", 0, 0);
+	ret = probe_file(inst, line, &err);
+	if (ret) {
+		line->state = CUZK_PARAMS_BAD;
+		snprintf(line->reason, sizeof(line->reason), "%.255s", err.text);
+		instance_log(inst, LOG_ERR, "%s", err.text);
+		return;
+	}
+	line->state = CUZK_PARAMS_COLD;
+	line->reason[0] = '\0';
+}
+
+int key_make(struct cuzk_instance *inst, struct key *key, struct cuzk_error *err)
+{
+	const char *name = key->line ? key->line->path : key->circuit.name;
+	struct gpu_srs_desc desc;
+	uint64_t bad = 0;
+	int ret;
+
+	ret = pvk_open(&key->pvk, &key->params.vk);
+	if (ret)
+		return error_nomem(err, "the verifying key");
+	ret = inst->ops->cs_load(inst->gpu, key->cs, &key->gpu_cs);
+	if (ret) {
+		job_gpu_error(inst, "loading the constraint system", ret, err);
+		goto err_close_pvk;
+	}
+	params_srs_desc(&key->params, &desc);
+	ret = inst->ops->srs_load(inst->gpu, &desc, inst->options.full_check ? 2 : 1, &key->gpu_srs,
+				  &bad);
+	if (ret == -EBADMSG) {
+		params_bad_point(name, bad, err);
+		goto err_unload_cs;
+	}
+	if (ret) {
+		job_gpu_error(inst, "loading the parameters", ret, err);
+		goto err_unload_cs;
+	}
+	file_forget(&key->params.map);
+	return 0;
+
+err_unload_cs:
+	inst->ops->cs_unload(inst->gpu, key->gpu_cs);
+	key->gpu_cs = NULL;
+err_close_pvk:
+	pvk_close(key->pvk);
+	key->pvk = NULL;
+	return ret;
+}
+
+void key_free(struct cuzk_instance *inst, struct key *key)
+{
+	char name[64];
+
+	if (!key)
+		return;
+	if (key->gpu_srs)
+		inst->ops->srs_unload(inst->gpu, key->gpu_srs);
+	if (key->gpu_cs)
+		inst->ops->cs_unload(inst->gpu, key->gpu_cs);
+	pvk_close(key->pvk);
+	params_close(&key->params);
+	cs_free(key->cs);
+	if (key->reserved) {
+		key_name(name, &key->circuit);
+		inst->host.release(inst->host.ctx, name, key->reserved);
+	}
+	free(key);
+}
+
+/* Loads under gpu_lock; -ENOMEM when there is no room now. */
+static int key_load(struct cuzk_instance *inst, struct circuit_state *line, struct key **out,
+		    struct cuzk_error *err)
+{
+	uint64_t bytes = line->params_bytes + CS_BYTES_MAX, spare;
+	struct key *key;
+	char name[64];
+	int ret;
+
+	key = calloc(1, sizeof(*key));
+	if (!key)
+		return error_nomem(err, "a key");
+	key->line = line;
+	key->circuit = line->circuit;
+	key_name(name, &key->circuit);
+	if (inst->host.reserve(inst->host.ctx, name, bytes)) {
+		free(key);
+		return error_set(err, CUZK_ERROR_RESOURCE, -ENOMEM,
+				 "no room in the memory budget for %" PRIu64 " MiB of parameters of %s",
+				 bytes >> 20, line->circuit.name);
+	}
+	key->reserved = bytes;
+	ret = params_open(&key->params, line->path, err);
+	if (ret)
+		goto err_free;
+	if (key->params.size != line->params_bytes) {
+		ret = error_set(err, CUZK_ERROR_PARAMS, -ESTALE,
+				"%s changed since it was checked: restart", line->path);
+		goto err_free;
+	}
+	ret = circuit_build(&key->circuit, &key->cs);
+	if (ret) {
+		error_nomem(err, "the constraint system");
+		goto err_free;
+	}
+	ret = params_match(&key->params, line->path, key->cs, err);
+	if (ret)
+		goto err_free;
+	ret = key_make(inst, key, err);
+	if (ret)
+		goto err_free;
+	spare = cs_size(key->cs) < CS_BYTES_MAX ? CS_BYTES_MAX - cs_size(key->cs) : 0;
+	inst->host.release(inst->host.ctx, name, spare);
+	key->reserved -= spare;
+	*out = key;
+	return 0;
+
+err_free:
+	key_free(inst, key);
+	return ret;
+}
+
+/* Unlinks the one that was used longest ago and has no user; NULL: none. */
+static struct key *take_oldest(struct cuzk_instance *inst)
+{
+	struct key **p, **oldest = NULL, *key = NULL;
+
+	pthread_mutex_lock(&inst->keys_lock);
+	for (p = &inst->keys; *p; p = &(*p)->next)
+		if (!(*p)->users && (!oldest || (*p)->used_at < (*oldest)->used_at))
+			oldest = p;
+	if (oldest) {
+		key = *oldest;
+		*oldest = key->next;
+	}
+	pthread_mutex_unlock(&inst->keys_lock);
+	return key;
+}
+
+static struct key *take_user(struct cuzk_instance *inst, const struct circuit_state *line)
+{
+	struct key *key;
+
+	pthread_mutex_lock(&inst->keys_lock);
+	for (key = inst->keys; key; key = key->next)
+		if (key->line == line) {
+			key->users++;
+			key->used_at = ++inst->clock;
+			break;
+		}
+	pthread_mutex_unlock(&inst->keys_lock);
+	return key;
+}
+
+static void add_users(struct cuzk_instance *inst, struct circuit_state *line, int n)
+{
+	if (!line)
+		return;
+	pthread_mutex_lock(&inst->circuits_lock);
+	line->users += n;
+	pthread_mutex_unlock(&inst->circuits_lock);
+}
+
+static void drop(struct cuzk_instance *inst, struct key *key)
+{
+	if (key->line)
+		set_state(inst, key->line, CUZK_PARAMS_COLD);
+	key_free(inst, key);
+}
+
+/* An error that will not go away by itself marks the circuit. */
+static void mark_bad(struct cuzk_instance *inst, struct circuit_state *line,
+		     const struct cuzk_error *err)
+{
+	pthread_mutex_lock(&inst->circuits_lock);
+	line->state = CUZK_PARAMS_BAD;
+	snprintf(line->reason, sizeof(line->reason), "%.255s", err->text);
+	pthread_mutex_unlock(&inst->circuits_lock);
+}
+
+int key_get(struct cuzk_instance *inst, struct circuit_state *line, struct key **out, bool *was,
+	    struct cuzk_error *err)
+{
+	struct key *key, *old;
+	uint32_t state;
+	int ret;
+
+	key = take_user(inst, line);
+	if (key) {
+		add_users(inst, line, 1);
+		*was = true;
+		*out = key;
+		return 0;
+	}
+	pthread_mutex_lock(&inst->circuits_lock);
+	state = line->state;
+	if (state == CUZK_PARAMS_ABSENT || state == CUZK_PARAMS_BAD)
+		error_set(err, CUZK_ERROR_PARAMS, -ENOENT, "%s: %s", line->circuit.name, line->reason);
+	pthread_mutex_unlock(&inst->circuits_lock);
+	if (state == CUZK_PARAMS_ABSENT || state == CUZK_PARAMS_BAD)
+		return -ENOENT;
+
+	pthread_mutex_lock(&inst->gpu_lock);
+	inst->gpu_job = NULL;
+	while ((ret = key_load(inst, line, &key, err)) == -ENOMEM) {
+		old = take_oldest(inst);
+		if (!old)
+			break;
+		instance_log(inst, LOG_INFO, "the parameters of %s make room for those of %s",
+			     old->circuit.name, line->circuit.name);
+		drop(inst, old);
+	}
+	pthread_mutex_unlock(&inst->gpu_lock);
+	if (ret) {
+		if (err->cls == CUZK_ERROR_PARAMS)
+			mark_bad(inst, line, err);
+		return ret;
+	}
+	pthread_mutex_lock(&inst->keys_lock);
+	key->users = 1;
+	key->used_at = ++inst->clock;
+	key->next = inst->keys;
+	inst->keys = key;
+	pthread_mutex_unlock(&inst->keys_lock);
+	set_state(inst, line, CUZK_PARAMS_HOT);
+	add_users(inst, line, 1);
+	*was = false;
+	*out = key;
+	return 0;
+}
+
+void key_put(struct cuzk_instance *inst, struct key *key)
+{
+	add_users(inst, key->line, -1);
+	pthread_mutex_lock(&inst->keys_lock);
+	key->users--;
+	pthread_mutex_unlock(&inst->keys_lock);
+}
+
+int key_evict(struct cuzk_instance *inst, struct circuit_state *line, bool *was, uint64_t *bytes)
+{
+	struct key **p, *key = NULL;
+	int ret = 0;
+
+	pthread_mutex_lock(&inst->keys_lock);
+	for (p = &inst->keys; *p && (*p)->line != line; p = &(*p)->next)
+		;
+	if (*p && (*p)->users) {
+		ret = -EBUSY;
+	} else if (*p) {
+		key = *p;
+		*p = key->next;
+	}
+	pthread_mutex_unlock(&inst->keys_lock);
+	if (ret)
+		return ret;
+	*was = key != NULL;
+	*bytes = key ? key->reserved : 0;
+	if (key) {
+		pthread_mutex_lock(&inst->gpu_lock);
+		drop(inst, key);
+		pthread_mutex_unlock(&inst->gpu_lock);
+	}
+	return 0;
+}
+
+void key_evict_all(struct cuzk_instance *inst)
+{
+	struct key *key;
+
+	while ((key = take_oldest(inst)))
+		drop(inst, key);
+}
