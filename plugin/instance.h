@@ -84,7 +84,7 @@ struct instance_flight {
 
 /* All strings and structs are the instance's and valid during the call only. */
 struct instance_ops {
-	/* Every change of state. */
+	/* After changes of state; one that lasted for no time may be left out. */
 	void (*state)(void *ctx, struct instance *inst, enum instance_state state,
 		      const char *reason);
 	void (*admitted)(void *ctx, struct instance *inst, uint64_t task,
