@@ -333,31 +333,33 @@ static void G(odd_table)(AFFINE table[8], const AFFINE *a)
 	G(batch_to_affine)(table, t, 8);
 }
 
-/* sum over s of digits[s] times tables[s][0]; digits are those of wnaf() of width 5 */
-static void G(strauss)(POINT *r, const AFFINE (*tables)[8], const int16_t (*digits)[WNAF_MAX], int n)
+/* sum over s of the n[s] digits, of wnaf() with width 5, times tables[s][0] */
+static void G(strauss)(POINT *r, const AFFINE (*tables)[8], const struct wnaf_digit (*digits)[27],
+		       const int *n, int n_tables)
 {
-	bool started = false;
+	int left[4], i, s, top = 0;
 	POINT acc;
-	int i, s;
 
+	for (s = 0; s < n_tables; s++) {
+		left[s] = n[s];
+		if (n[s] && digits[s][n[s] - 1].pos > top)
+			top = digits[s][n[s] - 1].pos;
+	}
 	G(set_infinity)(&acc);
-	for (i = WNAF_MAX - 1; i >= 0; i--) {
-		if (started)
+	for (i = top; i >= 0; i--) {
+		if (i < top)
 			G(double)(&acc, &acc);
-		for (s = 0; s < n; s++) {
-			int d = digits[s][i];
+		for (s = 0; s < n_tables; s++) {
+			AFFINE t;
+			int d;
 
-			if (!d)
+			if (!left[s] || digits[s][left[s] - 1].pos != i)
 				continue;
-			started = true;
-			if (d > 0) {
-				G(add_affine)(&acc, &acc, &tables[s][d / 2]);
-			} else {
-				AFFINE neg;
-
-				G(affine_neg)(&neg, &tables[s][-d / 2]);
-				G(add_affine)(&acc, &acc, &neg);
-			}
+			d = digits[s][--left[s]].value;
+			t = tables[s][(d > 0 ? d : -d) / 2];
+			if (d < 0)
+				F(neg)(&t.y, &t.y);
+			G(add_affine)(&acc, &acc, &t);
 		}
 	}
 	*r = acc;

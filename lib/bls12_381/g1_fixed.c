@@ -2,6 +2,7 @@
 /* g1_fixed.c - sums over bases known in advance */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/bls12_381/g1_fixed.h"
 #include "lib/bls12_381/limbs.h"
@@ -16,6 +17,7 @@ struct g1_fixed {
 
 /* Bases whose points are summed together: what they select fits the L2 cache. */
 #define CHUNK 128
+#define DIGITS_MAX 27			/* of half a scalar, at the least width, 5 */
 
 int g1_fixed_open(struct g1_fixed **fixed, const struct g1_affine *bases, size_t n)
 {
@@ -60,63 +62,80 @@ size_t g1_fixed_n(const struct g1_fixed *fixed)
 }
 
 struct sum_scratch {
-	int16_t digits[CHUNK][2][WNAF_MAX];
+	struct wnaf_digit digits[CHUNK][2][DIGITS_MAX];
+	int n_digits[CHUNK][2];
 	uint32_t len[WNAF_MAX];
 	uint32_t next[WNAF_MAX];
-	uint32_t at[CHUNK * WNAF_MAX / 2];
-	struct fp tmp[CHUNK * WNAF_MAX];
-	struct g1_affine pts[CHUNK * WNAF_MAX];
+	uint32_t at[CHUNK * DIGITS_MAX + WNAF_MAX / 2];
+	struct fp tmp[CHUNK * 2 * DIGITS_MAX + WNAF_MAX];
+	struct g1_affine pts[CHUNK * 2 * DIGITS_MAX + WNAF_MAX];
 };
+
+static const struct g1_affine *entry(const struct g1_fixed *f, size_t i, int d)
+{
+	return &f->table[i * f->entries + (d > 0 ? d : -d) / 2];
+}
 
 /* The point of digit d of half h: d times base i, or times its image under phi. */
 static void select_point(struct g1_affine *r, const struct g1_fixed *f, size_t i, int h, int d)
 {
-	*r = f->table[i * f->entries + (d > 0 ? d : -d) / 2];
+	*r = *entry(f, i, d);
 	if (h)
 		fp_mul(&r->x, &r->x, &FP_BETA);
 	if (d < 0)
 		fp_neg(&r->y, &r->y);
 }
 
-/* Adds to acc[j] the points whose digit is at position j, for bases first..first+n-1. */
-static void sum_chunk(struct g1 acc[WNAF_MAX], const struct g1_fixed *f, const struct scalar *k,
-		      size_t first, size_t n, struct sum_scratch *s)
+/*
+ * Adds to acc[j], affine, the points whose digit is at position j, for bases
+ * first..first+n-1.
+ */
+static void sum_chunk(struct g1_affine acc[WNAF_MAX], const struct g1_fixed *f,
+		      const struct scalar *k, size_t first, size_t n, struct sum_scratch *s)
 {
 	uint32_t pos = 0;
 	size_t i;
 	int j, h;
 
-	memset(s->len, 0, sizeof(s->len));
+	for (j = 0; j < WNAF_MAX; j++)
+		s->len[j] = 1;
 	for (i = 0; i < n; i++) {
 		uint64_t half[2][2];
 
 		split_lambda(half[0], half[1], &k[first + i]);
 		for (h = 0; h < 2; h++) {
-			wnaf(s->digits[i][h], half[h], 2, f->width);
-			for (j = 0; j < WNAF_MAX; j++)
-				s->len[j] += s->digits[i][h][j] != 0;
+			s->n_digits[i][h] = wnaf(s->digits[i][h], half[h], 2, f->width);
+			for (j = 0; j < s->n_digits[i][h]; j++) {
+				struct wnaf_digit d = s->digits[i][h][j];
+				const char *e = (const char *)entry(f, first + i, d.value);
+
+				s->len[d.pos]++;
+				__builtin_prefetch(e);		/* the tables exceed the L2 cache */
+				__builtin_prefetch(e + 64);
+			}
 		}
 	}
 	for (j = 0; j < WNAF_MAX; j++) {
-		s->next[j] = pos;
+		s->pts[pos] = acc[j];
+		s->next[j] = pos + 1;
 		pos += s->len[j];
 	}
 	for (i = 0; i < n; i++)
 		for (h = 0; h < 2; h++)
-			for (j = 0; j < WNAF_MAX; j++)
-				if (s->digits[i][h][j])
-					select_point(&s->pts[s->next[j]++], f, first + i, h,
-						     s->digits[i][h][j]);
+			for (j = 0; j < s->n_digits[i][h]; j++) {
+				struct wnaf_digit d = s->digits[i][h][j];
+
+				select_point(&s->pts[s->next[d.pos]++], f, first + i, h, d.value);
+			}
 	g1_sum_runs(s->pts, s->len, WNAF_MAX, s->tmp, s->at);
-	for (j = 0, pos = 0; j < WNAF_MAX; j++)
-		if (s->len[j])
-			g1_add_affine(&acc[j], &acc[j], &s->pts[pos++]);
+	memcpy(acc, s->pts, WNAF_MAX * sizeof(*acc));
 }
 
 int g1_fixed_sum(struct g1 *r, const struct g1_fixed *fixed, const struct scalar *k, size_t n)
 {
-	struct g1 acc[WNAF_MAX], sum;
+	struct g1_affine acc[WNAF_MAX];
 	struct sum_scratch *s;
+	struct g1 sum;
 	size_t i;
 	int j;
 
@@ -125,8 +144,7 @@ int g1_fixed_sum(struct g1 *r, const struct g1_fixed *fixed, const struct scalar
 		return -ENOMEM;
 	if (n > fixed->n)
 		n = fixed->n;
-	for (j = 0; j < WNAF_MAX; j++)
-		g1_set_infinity(&acc[j]);
+	memset(acc, 0, sizeof(acc));		/* infinity */
 	for (i = 0; i < n; i += CHUNK)
 		sum_chunk(acc, fixed, k, i, n - i < CHUNK ? n - i : CHUNK, s);
 	free(s);
@@ -134,7 +152,7 @@ int g1_fixed_sum(struct g1 *r, const struct g1_fixed *fixed, const struct scalar
 	for (j = WNAF_MAX - 1; j >= 0; j--) {
 		if (!g1_is_infinity(&sum))
 			g1_double(&sum, &sum);
-		g1_add(&sum, &sum, &acc[j]);
+		g1_add_affine(&sum, &sum, &acc[j]);
 	}
 	*r = sum;
 	return 0;

@@ -12,23 +12,24 @@
 void g1_mul_vartime(struct g1 *r, const struct g1_affine *a, const struct scalar *k)
 {
 	struct g1_affine tables[2][8];
-	int16_t digits[2][WNAF_MAX];
+	struct wnaf_digit digits[2][27];
 	uint64_t k0[2], k1[2];
-	int i;
+	int n[2], i;
 
 	if (g1_affine_is_infinity(a)) {
 		g1_set_infinity(r);
 		return;
 	}
 	split_lambda(k0, k1, k);
-	wnaf(digits[0], k0, 2, 5);
-	wnaf(digits[1], k1, 2, 5);
+	n[0] = wnaf(digits[0], k0, 2, 5);
+	n[1] = wnaf(digits[1], k1, 2, 5);
 	g1_odd_table(tables[0], a);
 	for (i = 0; i < 8; i++) {
 		fp_mul(&tables[1][i].x, &tables[0][i].x, &FP_BETA);
 		tables[1][i].y = tables[0][i].y;
 	}
-	g1_strauss(r, (const struct g1_affine (*)[8])tables, (const int16_t (*)[WNAF_MAX])digits, 2);
+	g1_strauss(r, (const struct g1_affine (*)[8])tables,
+		   (const struct wnaf_digit (*)[27])digits, n, 2);
 }
 
 static void g1_mul_abs_z(struct g1 *r, const struct g1 *a)

@@ -47,9 +47,9 @@ static void split_z(uint64_t digits[4], const struct scalar *scalar)
 void g2_mul_vartime(struct g2 *r, const struct g2_affine *a, const struct scalar *k)
 {
 	struct g2_affine tables[4][8];
-	int16_t digits[4][WNAF_MAX];
+	struct wnaf_digit digits[4][27];
 	uint64_t d[4];
-	int i, s;
+	int n[4], i, s;
 
 	if (g2_affine_is_infinity(a)) {
 		g2_set_infinity(r);
@@ -58,13 +58,14 @@ void g2_mul_vartime(struct g2 *r, const struct g2_affine *a, const struct scalar
 	split_z(d, k);
 	g2_odd_table(tables[0], a);
 	for (s = 0; s < 4; s++) {
-		wnaf(digits[s], &d[s], 1, 5);
+		n[s] = wnaf(digits[s], &d[s], 1, 5);
 		for (i = 0; s && i < 8; i++) {
 			g2_psi(&tables[s][i], &tables[s - 1][i]);
 			fp2_neg(&tables[s][i].y, &tables[s][i].y);
 		}
 	}
-	g2_strauss(r, (const struct g2_affine (*)[8])tables, (const int16_t (*)[WNAF_MAX])digits, 4);
+	g2_strauss(r, (const struct g2_affine (*)[8])tables,
+		   (const struct wnaf_digit (*)[27])digits, n, 4);
 }
 
 /*

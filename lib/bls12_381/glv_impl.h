@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* glv_impl.h - digits of scalars, and scalars split for the endomorphism of G1 */
 
-#define WNAF_MAX 132	/* 130 digits for 128 bits, rounded up */
+#define WNAF_MAX 132	/* positions: 128 bits and a carry, rounded up */
+
+struct wnaf_digit {
+	int16_t pos, value;
+};
 
 /*
- * Signed digits of k, n_limbs <= 2: each 0 or odd and below 2^(width - 1) in
- * absolute value, with at least width - 1 zeros after one that is not 0.
+ * Signed digits of k, n_limbs <= 2, from the lowest: odd and below
+ * 2^(width - 1) in absolute value, at positions that are width or more apart,
+ * so at most 130 / width + 1 of them.  Returns their number.
  */
-static void wnaf(int16_t digits[WNAF_MAX], const uint64_t *k, int n_limbs, unsigned int width)
+static int wnaf(struct wnaf_digit *digits, const uint64_t *k, int n_limbs, unsigned int width)
 {
-	uint64_t lo = k[0], hi = n_limbs > 1 ? k[1] : 0, top = 0;
-	int i;
+	u128 v = (u128)(n_limbs > 1 ? k[1] : 0) << 64 | k[0];
+	int n = 0, pos = 0;
 
-	memset(digits, 0, WNAF_MAX * sizeof(*digits));
-	for (i = 0; lo | hi | top; i++) {
-		if (lo & 1) {
-			int d = lo & ((1u << width) - 1);
-			uint64_t carry;
+	while (v) {
+		int zeros = (uint64_t)v ? __builtin_ctzll(v) : 64 + __builtin_ctzll(v >> 64);
+		int d;
 
-			if (d >> (width - 1))
-				d -= 1 << width;
-			digits[i] = d;
-			if (d > 0) {
-				lo -= d;	/* its low bits */
-			} else {
-				carry = limb_addc(&lo, lo, -d, 0);
-				carry = limb_addc(&hi, hi, 0, carry);
-				top += carry;
-			}
+		pos += zeros;
+		v >>= zeros;
+		d = v & ((1u << width) - 1);
+		v >>= width;
+		if (d >> (width - 1)) {
+			d -= 1 << width;
+			v++;
 		}
-		lo = lo >> 1 | hi << 63;
-		hi = hi >> 1 | top << 63;
-		top >>= 1;
+		digits[n++] = (struct wnaf_digit){ pos, d };
+		pos += width;
 	}
+	return n;
 }
 
 static void scalar_mod_r(uint64_t r[4], const struct scalar *k)

@@ -10,6 +10,7 @@
 
 #include "lib/bls12_381/arch.h"
 #include "lib/bls12_381/encoding.h"
+#include "lib/bls12_381/g1_fixed.h"
 #include "lib/bls12_381/pairing.h"
 #include "t/blst.h"
 
@@ -102,6 +103,7 @@ REF(void, blst_miller_loop, (struct fp12 *, const struct g2_affine *, const stru
 REF(void, blst_miller_loop_n, (struct fp12 *, const struct g2_affine *const *,
 			       const struct g1_affine *const *, size_t));
 REF(void, blst_final_exp, (struct fp12 *, const struct fp12 *));
+REF(void, blst_p1_to_affine, (struct g1_affine *, const struct g1 *));
 
 static bool open_blst(void)
 {
@@ -118,7 +120,7 @@ static bool open_blst(void)
 	GET(blst_p2_mult); GET(blst_p1_uncompress); GET(blst_p2_uncompress);
 	GET(blst_p1_affine_in_g1); GET(blst_p2_affine_in_g2); GET(blst_fp12_mul);
 	GET(blst_fp12_sqr); GET(blst_fp12_cyclotomic_sqr); GET(blst_miller_loop);
-	GET(blst_miller_loop_n); GET(blst_final_exp);
+	GET(blst_miller_loop_n); GET(blst_final_exp); GET(blst_p1_to_affine);
 	return true;
 }
 
@@ -189,6 +191,114 @@ static void b_product3(bool ref, int n)
 	}
 }
 
+/* The sum over the inputs of a key: blst's best for each size, tables made before for both */
+enum { N_BASES = 330 };
+static struct g1_affine bases[N_BASES];
+static struct scalar inputs[N_BASES];
+static struct g1_fixed *fixed;
+static void *blst_table, *blst_scratch;
+REF(size_t, blst_p1s_mult_wbits_precompute_sizeof, (size_t, size_t));
+REF(void, blst_p1s_mult_wbits_precompute, (void *, size_t, const struct g1_affine *const *, size_t));
+REF(size_t, blst_p1s_mult_wbits_scratch_sizeof, (size_t));
+REF(void, blst_p1s_mult_wbits, (struct g1 *, const void *, size_t, size_t, const uint8_t *const *,
+				size_t, void *));
+
+static void setup_sum(bool ref)
+{
+	static struct g1 t[N_BASES];
+	int i, j;
+
+	for (i = 0; i < N_BASES; i++) {
+		for (j = 0; j < 4; j++)
+			inputs[i].l[j] = next_random();
+		inputs[i].l[3] >>= 2;
+		g1_mul_vartime(&t[i], &G1_GENERATOR, &inputs[i]);
+	}
+	g1_batch_to_affine(bases, t, N_BASES);
+	if (g1_fixed_open(&fixed, bases, N_BASES))
+		abort();
+	if (!ref)
+		return;
+	const struct g1_affine *const points[2] = { bases, NULL };
+
+	GET(blst_p1s_mult_wbits_precompute_sizeof); GET(blst_p1s_mult_wbits_precompute);
+	GET(blst_p1s_mult_wbits_scratch_sizeof); GET(blst_p1s_mult_wbits);
+	blst_table = malloc(blst_p1s_mult_wbits_precompute_sizeof(8, N_BASES));
+	blst_scratch = malloc(blst_p1s_mult_wbits_scratch_sizeof(N_BASES));
+	blst_p1s_mult_wbits_precompute(blst_table, 8, points, N_BASES);
+}
+
+static void input_sum(bool ref, struct g1 *r, size_t n)
+{
+	const uint8_t *const scalars[2] = { (const uint8_t *)inputs, NULL };
+
+	if (ref)
+		blst_p1s_mult_wbits(r, blst_table, 8, n, scalars, 255, blst_scratch);
+	else if (g1_fixed_sum(r, fixed, inputs, n))
+		abort();
+}
+
+static void b_sum16(bool ref, int n)
+{
+	while (n--)
+		input_sum(ref, &jr[0], 16);
+}
+
+static void b_sum330(bool ref, int n)
+{
+	while (n--)
+		input_sum(ref, &jr[0], N_BASES);
+}
+
+/*
+ * A Groth16 verification from 192 bytes, all but the key's own work: decode,
+ * three subgroup checks, the sum over the inputs, three pairs, final_exp.
+ */
+static void verify(bool ref, size_t n_inputs)
+{
+	const struct g1_affine *ps[3];
+	const struct g2_affine *qs[3];
+	struct g1_affine a, c, l;
+	struct g2_affine b;
+	struct g1 sum;
+
+	if (ref) {
+		sink += blst_p1_uncompress(&a, c1[1]) + blst_p2_uncompress(&b, c2[2]) +
+			blst_p1_uncompress(&c, c1[3]);
+		sink += blst_p1_affine_in_g1(&a) + blst_p2_affine_in_g2(&b) +
+			blst_p1_affine_in_g1(&c);
+		input_sum(ref, &sum, n_inputs);
+		blst_p1_to_affine(&l, &sum);
+		ps[0] = &a, ps[1] = &l, ps[2] = &c;
+		qs[0] = &b, qs[1] = &q[1], qs[2] = &q[2];
+		blst_miller_loop_n(&f12_r[0], qs, ps, 3);
+		blst_final_exp(&f12_r[1], &f12_r[0]);
+	} else {
+		struct miller_pair pairs[3] = {
+			{ &a, &b, NULL }, { &l, NULL, &prepared[0] }, { &c, NULL, &prepared[1] },
+		};
+
+		sink += g1_from_compressed(&a, c1[1], 0) + g2_from_compressed(&b, c2[2], 0) +
+			g1_from_compressed(&c, c1[3], 0);
+		input_sum(ref, &sum, n_inputs);
+		g1_to_affine(&l, &sum);
+		miller_loop_n(&f12_r[0], pairs, 3);
+		final_exp(&f12_r[1], &f12_r[0]);
+	}
+}
+
+static void b_verify16(bool ref, int n)
+{
+	while (n--)
+		verify(ref, 16);
+}
+
+static void b_verify327(bool ref, int n)
+{
+	while (n--)
+		verify(ref, 327);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(bool ref, int n);
@@ -226,6 +336,10 @@ static const struct {
 	{ "miller loop, 1 pair", b_miller, 4 },
 	{ "final_exp", b_final_exp, 4 },
 	{ "3 pairs, 2 fixed", b_product3, 2 },
+	{ "sum of 16 inputs", b_sum16, 2 },
+	{ "sum of 330 inputs", b_sum330, 1 },
+	{ "verify, 16 inputs", b_verify16, 1 },
+	{ "verify, 327 inputs", b_verify327, 1 },
 };
 
 static bool chosen(const char *name, int argc, char **argv)
@@ -254,6 +368,7 @@ int main(int argc, char **argv)
 		bls_set_portable(true);
 	setup();
 	ref = open_blst();
+	setup_sum(ref);
 	printf("# %s build; minimum of %d rounds, thread CPU time\n", bls_arch_name(), ROUNDS);
 	printf("%-24s %12s %12s %8s\n", "operation", "ns", "blst ns", "ratio");
 	for (i = 0; i < sizeof(benches) / sizeof(*benches); i++) {
