@@ -110,4 +110,43 @@ static inline char *read_porep_32g(size_t *len)
 	return text;
 }
 
+static inline bool data_hex32(const char *json, const char *name, uint8_t out[32])
+{
+	char key[40];
+	const char *p;
+	unsigned int v, i;
+
+	snprintf(key, sizeof(key), "\"%s\": \"", name);
+	p = strstr(json, key);
+	for (i = 0; p && i < 32; i++) {
+		if (sscanf(p + strlen(key) + 2 * i, "%2x", &v) != 1)
+			return false;
+		out[i] = v;
+	}
+	return p != NULL;
+}
+
+/* 16 blobs, the caller frees their data; comm: comm_r_old, comm_r_new, comm_d_new */
+static inline bool read_update_32g(struct cuzk_blob blobs[16], uint8_t comm[3][32])
+{
+	size_t len;
+	char *json = read_data("update-32g/update-32g.json", &len), cmd[128];
+	bool good = json && data_hex32(json, "comm_r_old", comm[0]) &&
+		    data_hex32(json, "comm_r_new", comm[1]) &&
+		    data_hex32(json, "comm_d_new", comm[2]);
+	unsigned int i;
+
+	free(json);
+	for (i = 0; i < 16 && good; i++) {
+		snprintf(cmd, sizeof(cmd),
+			 "xz -dc '%%s' 2>/dev/null | tar -xO 'update-32g-%u.vanilla' 2>/dev/null", i);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		blobs[i].data = read_command(cmd, "update-32g/vanilla.tar.xz", &blobs[i].len);
+#pragma GCC diagnostic pop
+		good = blobs[i].data != NULL;
+	}
+	return good;
+}
+
 #endif
