@@ -100,7 +100,7 @@ void snarkjs_put_proof(FILE *f, const struct proof *proof)
 	put_g2(f, &proof->b);
 	fputs(",\n \"pi_c\": ", f);
 	put_g1(f, &proof->c);
-	fputs(",\n \"protocol\": \"groth16\",\n \"curve\": \"bls12381\"\n}\n", f);
+	fputs(",\n \"protocol\": \"groth16\",\n \"curve\": \"bls12381\"\n}", f);
 }
 
 void snarkjs_put_public(FILE *f, const struct fr *inputs, size_t n)
@@ -117,7 +117,7 @@ void snarkjs_put_public(FILE *f, const struct fr *inputs, size_t n)
 		to_dec(dec, be, sizeof(be));
 		fprintf(f, "%s\n \"%s\"", i ? "," : "", dec);
 	}
-	fputs(n ? "\n]\n" : "]\n", f);
+	fputs(n ? "\n]" : "]", f);
 }
 
 void snarkjs_put_vkey(FILE *f, const struct vk *vk)
