@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * ifma_msm_impl.h - affine additions in eight lanes, for either curve
+ *
+ * The includer defines struct el (eight coordinates), ELEMENTS (base field
+ * elements in one), the el_* functions and NAME().
+ *
+ * An addition of affine points is
+ *	l = (y2 - y1) / (x2 - x1), x3 = l^2 - x1 - x2, y3 = l (x1 - x3) - y1,
+ * and a round of them shares one inversion (Montgomery's trick): a first pass
+ * leaves every difference d and the product of all before it, a second one
+ * goes back through them.  A lane that is not a plain addition (a doubling, P - P, infinity,
+ * a list that has ended) makes its vector special: special_first()
+ * puts something invertible in its place and special_second() blends in the
+ * right result.
+ */
+
+/* Additions that share an inversion: V vectors of 8. 2 KiB each in G1, to stay in L2. */
+#define V (MSM_SLOTS / 8)
+
+struct work {
+	struct el x[V], y[V], d[V];	/* d also keeps nothing between rounds */
+	struct fp8 before[V];
+	uint32_t index[8 * V];		/* of the second points, with their signs */
+	uint8_t infinite[V];		/* lanes of x, y that are infinity */
+	uint8_t special[V], doubled[V], copied[V], kept[V], vanished[V];
+};
+
+#define POINT_SIZE (2 * ELEMENTS * 48)
+#define SUM_SIZE (2 * ELEMENTS * 64)
+
+enum source { PACKED, WIDE };
+
+FP8_INLINE void rows(const uint8_t *row[8], const void *base, const uint32_t *index, size_t size)
+{
+	int i;
+
+	for (i = 0; i < 8; i++)
+		row[i] = (const uint8_t *)base + (size_t)(index[i] & ~MSM_NEGATIVE) * size;
+}
+
+FP8_INLINE __mmask8 load_x(struct el *x, const void *base, const uint32_t *index,
+			   enum source source)
+{
+	const uint8_t *row[8];
+
+	if (source == PACKED) {
+		rows(row, base, index, POINT_SIZE);
+		el_load_packed(x, row, 0);
+	} else {
+		rows(row, base, index, SUM_SIZE);
+		el_load_wide(x, row, 0);
+	}
+	return _mm512_test_epi64_mask(x->c[0].l[7], _mm512_set1_epi64(IFMA_INFINITY_LIMB));
+}
+
+/* the y as it is stored, and the lanes where its negative is meant */
+FP8_INLINE __mmask8 load_y(struct el *y, const void *base, const uint32_t *index,
+			   enum source source)
+{
+	const uint8_t *row[8];
+
+	if (source == PACKED) {
+		rows(row, base, index, POINT_SIZE);
+		el_load_packed(y, row, ELEMENTS * 48);
+		return _mm256_movepi32_mask(_mm256_loadu_si256((const __m256i *)index));
+	}
+	rows(row, base, index, SUM_SIZE);
+	el_load_wide(y, row, ELEMENTS * 64);
+	return 0;
+}
+
+/* Puts infinity in the lanes of m, in the form of struct work. */
+FP8_INLINE void set_infinite(struct el *x, struct el *y, __mmask8 m)
+{
+	struct el zero;
+
+	el_zero(&zero);
+	el_blend(x, m, &zero);
+	el_blend(y, m, &zero);
+}
+
+static __attribute__((noinline))
+void NAME(special_first)(struct work *w, size_t v, __mmask8 active, __mmask8 infinite2,
+			 const void *base, enum source source)
+{
+	const uint32_t *index = &w->index[8 * v];
+	__mmask8 infinite1 = w->infinite[v], equal, doubled, copied, kept, vanished, neg;
+	struct el y2, t;
+
+	neg = load_y(&y2, base, index, source);
+	el_neg_lanes(&y2, neg);
+	kept = ~active | infinite2;
+	copied = infinite1 & ~kept;
+	equal = el_is_zero(&w->d[v]) & ~kept & ~copied;
+	el_sub(&t, &w->y[v], &y2);
+	doubled = equal & el_is_zero(&t);
+	vanished = equal & ~doubled;
+
+	el_double(&t, &w->y[v]);
+	el_blend(&w->d[v], doubled, &t);
+	el_one(&t);
+	el_blend(&w->d[v], kept | copied | vanished, &t);
+
+	w->special[v] = 1;
+	w->doubled[v] = doubled;
+	w->copied[v] = copied;
+	w->kept[v] = kept;
+	w->vanished[v] = vanished;
+}
+
+static __attribute__((noinline))
+void NAME(special_second)(struct work *w, size_t v, const struct el *inv, const void *base,
+			  enum source source)
+{
+	const uint32_t *index = &w->index[8 * v];
+	struct el x2, y2, x2_used, n, l, x3, y3, t;
+	__mmask8 neg;
+
+	load_x(&x2, base, index, source);
+	neg = load_y(&y2, base, index, source);
+	el_neg_lanes(&y2, neg);
+	el_sub(&n, &y2, &w->y[v]);
+	el_sqr_times3(&t, &w->x[v]);
+	el_blend(&n, w->doubled[v], &t);
+	el_mul(&l, &n, inv);
+	x2_used = x2;
+	el_blend(&x2_used, w->doubled[v], &w->x[v]);
+	el_sqr_sub_sub(&x3, &l, &w->x[v], &x2_used);
+	el_sub(&t, &w->x[v], &x3);
+	el_mul_sub(&y3, &l, &t, &w->y[v]);
+
+	el_blend(&x3, w->kept[v], &w->x[v]);
+	el_blend(&y3, w->kept[v], &w->y[v]);
+	el_blend(&x3, w->copied[v], &x2);
+	el_blend(&y3, w->copied[v], &y2);
+	set_infinite(&x3, &y3, w->vanished[v]);
+	w->infinite[v] = (w->infinite[v] & ~w->copied[v]) | w->vanished[v];
+	w->x[v] = x3;
+	w->y[v] = y3;
+}
+
+/*
+ * The first n_lanes points of w->x, y become themselves plus the points that
+ * w->index names in base.
+ */
+FP8_INLINE void add_round(struct work *w, size_t n_lanes, const void *base, enum source source)
+{
+	const size_t size = source == PACKED ? POINT_SIZE : SUM_SIZE, n = (n_lanes + 7) / 8;
+	const size_t ahead = 8 * 6;
+	struct fp8 product, u, norm;
+	size_t i, k, v;
+
+	for (i = n_lanes; i < 8 * n; i++)
+		w->index[i] = 0;
+	fp8_set_const(&product, ifma_one);
+	for (i = 0; i < ahead && i < 8 * n; i++)
+		for (k = 0; k < size; k += 64)
+			_mm_prefetch((const char *)base + (w->index[i] & ~MSM_NEGATIVE) * size + k,
+				     _MM_HINT_T0);
+	for (v = 0; v < n; v++) {
+		struct el x2;
+		__mmask8 active = v + 1 < n ? 0xff : 0xff >> (8 * n - n_lanes), infinite;
+
+		if (8 * v + ahead < 8 * n)
+			for (i = 8 * v + ahead; i < 8 * v + ahead + 8; i++)
+				for (k = 0; k < size; k += 64)
+					_mm_prefetch((const char *)base + size *
+						     (w->index[i] & ~MSM_NEGATIVE) + k,
+						     _MM_HINT_T0);
+		infinite = load_x(&x2, base, &w->index[8 * v], source);
+		el_sub(&w->d[v], &x2, &w->x[v]);
+		w->special[v] = 0;
+		if (__builtin_expect((el_maybe_zero(&w->d[v]) | infinite | w->infinite[v] |
+				      (__mmask8)~active) != 0, 0))
+			NAME(special_first)(w, v, active, infinite, base, source);
+		w->before[v] = product;
+		el_norm(&norm, &w->d[v]);
+		fp8_mul(&product, &product, &norm);
+	}
+	fp8_inv_vartime(&u, &product);
+	for (v = n; v-- > 0;) {
+		struct el inv, y2, l, x3, t;
+		__mmask8 neg;
+
+		fp8_mul(&norm, &u, &w->before[v]);
+		el_norm(&t.c[0], &w->d[v]);
+		fp8_mul(&u, &u, &t.c[0]);
+		el_inv_from_norm(&inv, &w->d[v], &norm);
+		if (__builtin_expect(w->special[v], 0)) {
+			NAME(special_second)(w, v, &inv, base, source);
+			continue;
+		}
+		neg = load_y(&y2, base, &w->index[8 * v], source);
+		el_sub_signed(&t, &y2, neg, &w->y[v]);
+		el_mul(&l, &t, &inv);
+		el_sqr_sub_twice_sub(&x3, &l, &w->x[v], &w->d[v]);
+		el_sub(&t, &w->x[v], &x3);
+		el_mul_sub(&w->y[v], &l, &t, &w->y[v]);
+		w->x[v] = x3;
+	}
+}
+
+/* Vector v of w to eight sums. */
+FP8_INLINE void store_sums(struct work *w, size_t v, uint8_t *const row[8])
+{
+	__mmask8 m = w->infinite[v];
+	struct el x = w->x[v], y = w->y[v];
+
+	if (__builtin_expect(m != 0, 0)) {
+		set_infinite(&x, &y, m);
+		x.c[0].l[7] = _mm512_mask_mov_epi64(x.c[0].l[7], m,
+					_mm512_set1_epi64(IFMA_INFINITY_LIMB));
+	}
+	el_store_wide(row, 0, &x);
+	el_store_wide(row, ELEMENTS * 64, &y);
+}
+
+/* The first points of the additions to come, from w->index. */
+FP8_INLINE void load_first(struct work *w, size_t n_lanes, const void *base, enum source source)
+{
+	size_t v, n = (n_lanes + 7) / 8;
+
+	for (v = n_lanes; v < 8 * n; v++)
+		w->index[v] = 0;
+	for (v = 0; v < n; v++) {
+		__mmask8 m = load_x(&w->x[v], base, &w->index[8 * v], source);
+		__mmask8 neg = load_y(&w->y[v], base, &w->index[8 * v], source);
+
+		el_neg_lanes(&w->y[v], neg);
+		set_infinite(&w->x[v], &w->y[v], m);
+		w->infinite[v] = m;
+	}
+}
+
+static void NAME(sum_lists)(void *scratch, const void *points, const struct msm_lists *l, void *out)
+{
+	struct work *w = scratch;
+	uint8_t dump[SUM_SIZE] __attribute__((aligned(64)));
+	size_t n = l->n, i, v, round;
+
+	for (i = 0; i < n; i++)
+		w->index[i] = l->entry[l->pos[i]];
+	load_first(w, n, points, PACKED);
+	for (round = 1;; round++) {
+		while (n && l->count[n - 1] <= round)
+			n--;
+		if (!n)
+			break;
+		for (i = 0; i < n; i++)
+			w->index[i] = l->entry[l->pos[i] + round * l->step];
+		add_round(w, n, points, PACKED);
+	}
+	for (v = 0; 8 * v < l->n; v++) {
+		uint8_t *row[8];
+
+		for (i = 0; i < 8; i++)
+			row[i] = 8 * v + i < l->n ? (uint8_t *)out + l->dest[8 * v + i] * SUM_SIZE :
+				 dump;
+		store_sums(w, v, row);
+	}
+}
+
+static void NAME(add_pairs)(void *scratch, void *dst, const void *src, const uint32_t *a,
+			    const uint32_t *b, size_t n)
+{
+	struct work *w = scratch;
+	uint8_t dump[SUM_SIZE] __attribute__((aligned(64)));
+	size_t at, i, v, now;
+
+	for (at = 0; at < n; at += now) {
+		now = n - at < MSM_SLOTS ? n - at : MSM_SLOTS;
+		for (i = 0; i < now; i++)
+			w->index[i] = a ? a[at + i] : 2 * (at + i);
+		load_first(w, now, src, WIDE);
+		for (i = 0; i < now; i++)
+			w->index[i] = b ? b[at + i] : 2 * (at + i) + 1;
+		add_round(w, now, src, WIDE);
+		for (v = 0; 8 * v < now; v++) {
+			uint8_t *row[8];
+
+			for (i = 0; i < 8; i++)
+				row[i] = 8 * v + i < now ?
+					 (uint8_t *)dst + (at + 8 * v + i) * SUM_SIZE : dump;
+			store_sums(w, v, row);
+		}
+	}
+}
+
+static void NAME(clear)(void *out, size_t n)
+{
+	uint64_t *sum = out;
+	size_t i;
+
+	memset(out, 0, n * SUM_SIZE);
+	for (i = 0; i < n; i++)
+		sum[i * (SUM_SIZE / 8) + 7] = IFMA_INFINITY_LIMB;
+}
+
+static void NAME(sum_get)(const void *sum, void *out)
+{
+	const uint64_t *limb = sum;
+	struct fp *f = out;
+	int i;
+
+	if (limb[7] & IFMA_INFINITY_LIMB) {
+		memset(out, 0, 2 * ELEMENTS * sizeof(struct fp));
+		return;
+	}
+	for (i = 0; i < 2 * ELEMENTS; i++)
+		ifma_fp_get(&f[i], limb + 8 * i);
+}
+
+static void NAME(sum_set)(void *sum, const void *affine)
+{
+	static const struct fp nothing[2 * ELEMENTS];
+	const struct fp *f = affine;
+	uint64_t *limb = sum;
+	int i;
+
+	if (!memcmp(f, nothing, sizeof(nothing))) {
+		NAME(clear)(sum, 1);
+		return;
+	}
+	for (i = 0; i < 2 * ELEMENTS; i++)
+		ifma_fp_set(limb + 8 * i, &f[i]);
+}
