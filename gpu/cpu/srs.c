@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* srs.c - proving parameters as prepared sets of points */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "gpu/cpu/cpu.h"
+
+#define PIECE ((uint64_t)1 << 17)	/* points decoded between two looks at the clock */
+
+struct source {
+	const char *data;
+	uint64_t n;
+	enum msm_group group;
+};
+
+static size_t point_size(enum msm_group group)
+{
+	return group == MSM_G1 ? 96 : 192;
+}
+
+static int load_vector(struct gpu *gpu, const struct source *src, const struct gpu_srs_desc *desc,
+		       int check, struct msm_points **points, uint64_t *bad)
+{
+	enum msm_encoding encoding = desc->encoding == GPU_POINTS_ZCASH ? MSM_ZCASH : MSM_AFFINE;
+	unsigned int checks = 0;
+	uint64_t first;
+	int err;
+
+	if (src->n > MSM_MAX_POINTS)
+		return -EINVAL;
+	if (check)
+		checks = MSM_CHECK_CURVE | (desc->dense ? 0 : MSM_CHECK_FINITE);
+	if (check > 1)
+		checks |= MSM_CHECK_SUBGROUP;
+	err = msm_points_open(points, src->group, gpu->path, src->n, NULL);
+	if (err)
+		return err;
+	for (first = 0; first < src->n; first += PIECE) {
+		uint64_t n = src->n - first < PIECE ? src->n - first : PIECE;
+
+		if (ctl_stop(&gpu->ctl, 0))
+			return -ECANCELED;
+		err = msm_points_fill(gpu->pool, *points, first,
+				      src->data + first * point_size(src->group), n, encoding,
+				      checks, bad);
+		if (err)
+			return err;
+		ctl_done(&gpu->ctl, 0, n);
+	}
+	return 0;
+}
+
+int cpu_srs_load(struct gpu *gpu, const struct gpu_srs_desc *desc, int check, struct gpu_srs **out,
+		 uint64_t *bad)
+{
+	const struct source sources[CPU_VECTOR_N] = {
+		[CPU_VECTOR_H] = { desc->h, desc->n_h, MSM_G1 },
+		[CPU_VECTOR_L] = { desc->l, desc->n_l, MSM_G1 },
+		[CPU_VECTOR_A] = { desc->a, desc->n_a, MSM_G1 },
+		[CPU_VECTOR_B1] = { desc->bg1, desc->n_bg1, MSM_G1 },
+		[CPU_VECTOR_B2] = { desc->bg2, desc->n_bg2, MSM_G2 },
+	};
+	uint64_t bytes = sizeof(struct gpu_srs), total = 0, where = 0;
+	struct gpu_srs *srs;
+	int i, err;
+
+	if (desc->dense && desc->encoding != GPU_POINTS_MONT)
+		return -EINVAL;
+	for (i = 0; i < CPU_VECTOR_N; i++) {
+		bytes += msm_points_bytes(sources[i].group, sources[i].n);
+		total += sources[i].n;
+	}
+	err = cpu_reserve(gpu, bytes);
+	if (err)
+		return err;
+	srs = calloc(1, sizeof(*srs));
+	if (!srs) {
+		cpu_release(gpu, bytes);
+		return -ENOMEM;
+	}
+	srs->h_basis = desc->h_basis;
+	srs->dense = desc->dense;
+	srs->bytes = bytes;
+	cpu_begin(gpu);
+	ctl_begin(&gpu->ctl, GPU_STAGE_UPLOAD, total);
+	for (i = 0; i < CPU_VECTOR_N; i++) {
+		err = load_vector(gpu, &sources[i], desc, check, &srs->points[i], &where);
+		if (err) {
+			if (err == -EBADMSG && bad)
+				*bad = (uint64_t)i << 56 | where;
+			cpu_srs_unload(gpu, srs);
+			return err;
+		}
+	}
+	*out = srs;
+	return 0;
+}
+
+void cpu_srs_unload(struct gpu *gpu, struct gpu_srs *srs)
+{
+	int i;
+
+	if (!srs)
+		return;
+	for (i = 0; i < CPU_VECTOR_N; i++)
+		msm_points_close(srs->points[i]);
+	cpu_release(gpu, srs->bytes);
+	free(srs);
+}
