@@ -161,40 +161,6 @@ void log_event(int priority, const struct log_fields *fields, const char *fmt, .
 	va_end(ap);
 }
 
-const char *log_kind_name(uint32_t kind)
-{
-	static const char *const names[] = {
-		[CUZK_KIND_UNSPECIFIED] = "unspecified",
-		[CUZK_KIND_POREP] = "porep",
-		[CUZK_KIND_UPDATE] = "update",
-		[CUZK_KIND_WINDOW_POST] = "window",
-		[CUZK_KIND_WINNING_POST] = "winning",
-	};
-
-	return kind < CUZK_KIND_COUNT ? names[kind] : "?";
-}
-
-const char *log_stage_name(uint32_t stage)
-{
-	static const char *const names[] = {
-		[CUZK_STAGE_IDLE] = "idle",
-		[CUZK_STAGE_PARAMS] = "params",
-		[CUZK_STAGE_WITNESS] = "witness",
-		[CUZK_STAGE_UPLOAD] = "upload",
-		[CUZK_STAGE_EVALUATE] = "evaluate",
-		[CUZK_STAGE_NTT] = "ntt",
-		[CUZK_STAGE_MSM_H] = "msm-h",
-		[CUZK_STAGE_MSM_L] = "msm-l",
-		[CUZK_STAGE_MSM_A] = "msm-a",
-		[CUZK_STAGE_MSM_B1] = "msm-b1",
-		[CUZK_STAGE_MSM_B2] = "msm-b2",
-		[CUZK_STAGE_FINISH] = "finish",
-		[CUZK_STAGE_VERIFY] = "verify",
-	};
-
-	return stage < CUZK_STAGE_COUNT ? names[stage] : "?";
-}
-
 const char *log_class_name(uint32_t cls)
 {
 	static const char *const names[] = {

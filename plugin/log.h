@@ -23,8 +23,8 @@
 struct log_fields {
 	const char *job;		/* CUZK_JOB: job id */
 	const char *request;		/* CUZK_REQUEST: the client's request_id */
-	const char *kind;		/* CUZK_KIND: "porep", "update", ... */
-	const char *stage;		/* CUZK_STAGE: "witness", "ntt", ... */
+	const char *kind;		/* CUZK_KIND: "porep", "winning-post", ... */
+	const char *stage;		/* CUZK_STAGE: "witness", "msm_h", ... */
 	const char *instance;		/* CUZK_INSTANCE: "gpu 0", "cpu" */
 	const char *error_class;	/* CUZK_ERROR_CLASS: "input", "device", ... */
 	const char *event;		/* CUZK_EVENT: "accepted", "dispatched", ... */
@@ -54,9 +54,7 @@ void log_eventv(int priority, const struct log_fields *fields, const char *fmt, 
 #define log_info(...)	log_event(LOG_INFO, NULL, __VA_ARGS__)
 #define log_debug(...)	log_event(LOG_DEBUG, NULL, __VA_ARGS__)
 
-/* Names for messages and fields; "?" for a number that has none. */
-const char *log_kind_name(uint32_t kind);		/* enum cuzk_proof_kind */
-const char *log_stage_name(uint32_t stage);		/* enum cuzk_stage */
-const char *log_class_name(uint32_t cls);		/* enum cuzk_error_class */
+/* "input", "device", ...: enum cuzk_error_class; "?" for a number that has no name. */
+const char *log_class_name(uint32_t cls);
 
 #endif

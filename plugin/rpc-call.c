@@ -31,6 +31,8 @@ static const char *const method_paths[RPC_METHODS] = {
 	[RPC_METRICS] = "/cuzk.v1.ProvingEngine/GetMetrics",
 	[RPC_PRELOAD] = "/cuzk.v1.ProvingEngine/PreloadSRS",
 	[RPC_EVICT] = "/cuzk.v1.ProvingEngine/EvictSRS",
+	[RPC_HEALTH_CHECK] = "/grpc.health.v1.Health/Check",
+	[RPC_HEALTH_WATCH] = "/grpc.health.v1.Health/Watch",
 };
 
 static uint64_t now_us(void)
@@ -58,7 +60,7 @@ void call_put(struct call *call)
 	free(call);
 }
 
-static void start(struct call *call, const grpc_op *ops, size_t n, struct rpc_op *tag)
+void call_start(struct call *call, const grpc_op *ops, size_t n, struct rpc_op *tag)
 {
 	grpc_call_error err;
 
@@ -94,7 +96,7 @@ void call_send(struct call *call)
 	ops[n].data.send_status_from_server.status = call->status;
 	if (call->text[0])
 		ops[n].data.send_status_from_server.status_details = &details;
-	start(call, ops, n + 1, &call->sent_op);
+	call_start(call, ops, n + 1, &call->sent_op);
 	grpc_slice_unref(details);
 }
 
@@ -206,7 +208,19 @@ static void closed(struct rpc_op *op, bool good)
 	}
 	call->state = CALL_CLOSED;
 	pthread_mutex_unlock(&rpc->handover_lock);
+	if (call->pub.method == RPC_HEALTH_WATCH)
+		health_wake(rpc);	/* it may be a watch that is over */
 	call_put(call);
+}
+
+bool call_is_closed(struct call *call)
+{
+	bool is;
+
+	pthread_mutex_lock(&call->rpc->handover_lock);
+	is = call->state == CALL_CLOSED;
+	pthread_mutex_unlock(&call->rpc->handover_lock);
+	return is;
 }
 
 /* ---- decoding ---- */
@@ -230,7 +244,7 @@ static bool decode_small(struct call *call, const uint8_t *data, size_t len)
 	if (call->pub.method == RPC_STATUS || call->pub.method == RPC_METRICS)
 		return true;
 	/*
-	 * The four messages with a name have it in field 1; AwaitProof's has
+	 * The messages with a name have it in field 1; AwaitProof's has
 	 * timeout_ms in field 2 besides, which the others may ignore as unknown.
 	 */
 	await = cuzk__v1__await_proof_request__unpack(NULL, len, data);
@@ -240,6 +254,16 @@ static bool decode_small(struct call *call, const uint8_t *data, size_t len)
 	call->pub.timeout_ms = await->timeout_ms;
 	cuzk__v1__await_proof_request__free_unpacked(await, NULL);
 	return good;
+}
+
+static void check_health(struct call *call)
+{
+	if (!health_known(call->pub.name)) {
+		refuse(call, GRPC_STATUS_NOT_FOUND, "no such service");
+		return;
+	}
+	call->message = health_message(atomic_load(&call->rpc->serving));
+	refuse(call, GRPC_STATUS_OK, "");
 }
 
 static void read_small(struct call *call, grpc_byte_buffer_reader *reader)
@@ -254,11 +278,15 @@ static void read_small(struct call *call, grpc_byte_buffer_reader *reader)
 	all = grpc_byte_buffer_reader_readall(reader);
 	good = decode_small(call, GRPC_SLICE_START_PTR(all), GRPC_SLICE_LENGTH(all));
 	grpc_slice_unref(all);
-	if (good)
-		hand_over(call);
-	else
+	if (!good)
 		refuse(call, GRPC_STATUS_INVALID_ARGUMENT,
 		       "the message is not a valid protocol buffer, or its name is too long");
+	else if (call->pub.method == RPC_HEALTH_CHECK)
+		check_health(call);
+	else if (call->pub.method == RPC_HEALTH_WATCH)
+		health_watch(call);
+	else
+		hand_over(call);
 }
 
 static grpc_status_code submission_status(int err)
@@ -396,14 +424,14 @@ static void arrived(struct rpc_op *op, bool good)
 	call->pub.deadline_us = deadline_us(call->details.deadline);
 	call->pub.uid = peer_uid(call);
 	close.data.recv_close_on_server.cancelled = &call->cancelled;
-	start(call, &close, 1, &call->close_op);
+	call_start(call, &close, 1, &call->close_op);
 	method = find_method(&call->details.method);
 	if (method < 0) {
 		refuse(call, GRPC_STATUS_UNIMPLEMENTED, "no such method");
 	} else {
 		call->pub.method = method;
 		read.data.recv_message.recv_message = &call->payload;
-		start(call, &read, 1, &call->read_op);
+		call_start(call, &read, 1, &call->read_op);
 	}
 	call_put(call);
 }

@@ -47,7 +47,8 @@ struct rpc {
 	bool sender_ends;		/* sender only */
 
 	/* sender only: the open health watches */
-	struct rpc_watch *watches;
+	struct call *watches;
+	bool watches_end;
 
 	/* owner only */
 	unsigned int pending;
@@ -77,8 +78,13 @@ struct call {
 	grpc_byte_buffer *payload;
 	int cancelled;
 
-	struct rpc_op new_op, read_op, close_op, sent_op;
+	struct rpc_op new_op, read_op, close_op, sent_op, told_op;
 	struct rpc_item arrival, gone, answer;
+
+	/* a health watch; the sending thread's */
+	struct rpc_item watch_item, told_item;
+	struct call *next_watch;
+	bool telling, told, told_serving;
 
 	/* the answer */
 	grpc_status_code status;
@@ -91,10 +97,24 @@ void call_request(struct rpc *rpc);
 void call_put(struct call *call);
 /* Receiving threads and the sender: sends what the call's answer fields say; takes a reference. */
 void call_send(struct call *call);
+void call_start(struct call *call, const grpc_op *ops, size_t n, struct rpc_op *tag);
+bool call_is_closed(struct call *call);
 
-/* rpc-health.c; all in the sending thread but health_check, which any may call */
-struct rpc_watch;
-const ProtobufCMessage *health_message(bool serving);
+/*
+ * rpc-health.c: Check answers at once, Watch stays open and tells every change.
+ * name is the service that is asked for.
+ */
+bool health_known(const char *name);
+/* HealthCheckResponse. */
+grpc_byte_buffer *health_message(bool serving);
+/* In a receiving thread: the call is a watch from now on. */
+void health_watch(struct call *call);
+/* Any thread: the sending thread looks at all watches again. */
+void health_wake(struct rpc *rpc);
+/* What it does then, as health_item. */
+void health_run(struct rpc_item *item);
+/* In the sending thread: ends all watches, and those that come. */
+void health_end(struct rpc *rpc);
 
 /* One message packed; NULL without memory. */
 grpc_byte_buffer *rpc_pack(const ProtobufCMessage *message);

@@ -144,6 +144,7 @@ static void drain_run(struct rpc_item *item)
 {
 	struct rpc *rpc = mail_entry(item, struct rpc, drain_item);
 
+	health_end(rpc);
 	grpc_server_shutdown_and_notify(rpc->server, rpc->cq, &rpc->shutdown_op);
 }
 
@@ -199,6 +200,8 @@ static void end_sender(struct rpc *rpc)
 {
 	mailbox_post(&rpc->to_sender, &rpc->quit_item.mail);
 	pthread_join(rpc->sender, NULL);
+	while (rpc->to_sender.head)	/* nobody else posts any more */
+		run_items(&rpc->to_sender);
 }
 
 static void join_threads(struct rpc *rpc, unsigned int n)
@@ -326,6 +329,7 @@ int rpc_open(struct rpc **out, const struct rpc_config *config, const struct rpc
 	rpc->cut_item.run = cut_run;
 	rpc->quit_item.run = quit_run;
 	rpc->wake_item.run = wake_run;
+	rpc->health_item.run = health_run;
 	for (i = 0; i < RPC_PEERS; i++)
 		atomic_init(&rpc->peer_uid[i], UINT32_MAX);
 	err = -pthread_mutex_init(&rpc->handover_lock, NULL);
