@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* budget.c - the host memory that the instances may reserve together */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plugin/budget.h"
+#include "plugin/log.h"
+
+#define SHARE_MIN (64ull << 20)
+
+static uint64_t meminfo_available(void)
+{
+	FILE *f = fopen("/proc/meminfo", "re");
+	uint64_t kib = UINT64_MAX;
+	char line[256];
+
+	if (!f)
+		return UINT64_MAX;
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "MemAvailable: %" SCNu64 " kB", &kib) == 1)
+			break;
+	fclose(f);
+	return kib == UINT64_MAX ? kib : kib << 10;
+}
+
+static uint64_t read_number(const char *dir, const char *name)
+{
+	uint64_t value = UINT64_MAX;
+	char path[1024];
+	FILE *f;
+
+	if (snprintf(path, sizeof(path), "/sys/fs/cgroup%s/%s", dir, name) >= (int)sizeof(path))
+		return UINT64_MAX;
+	f = fopen(path, "re");
+	if (!f)
+		return UINT64_MAX;
+	if (fscanf(f, "%" SCNu64, &value) != 1)	/* "max" */
+		value = UINT64_MAX;
+	fclose(f);
+	return value;
+}
+
+/* What one group leaves; its page cache counts as used, which errs on the safe side. */
+static uint64_t group_available(const char *dir)
+{
+	uint64_t max = read_number(dir, "memory.max"), used;
+
+	if (max == UINT64_MAX)
+		return UINT64_MAX;
+	used = read_number(dir, "memory.current");
+	if (used == UINT64_MAX)
+		return max;
+	return used < max ? max - used : 0;
+}
+
+/* The least that the own control group and those above it leave. */
+static uint64_t cgroup_available(void)
+{
+	FILE *f = fopen("/proc/self/cgroup", "re");
+	uint64_t least = UINT64_MAX, left;
+	char line[512], *dir = NULL, *slash;
+
+	if (!f)
+		return UINT64_MAX;
+	while (fgets(line, sizeof(line), f))
+		if (!strncmp(line, "0::", 3))
+			dir = line + 3;
+	fclose(f);
+	if (!dir)
+		return UINT64_MAX;
+	dir[strcspn(dir, "\n")] = '\0';
+	while ((slash = strrchr(dir, '/'))) {
+		left = group_available(dir);
+		if (left < least)
+			least = left;
+		*slash = '\0';
+	}
+	return least;
+}
+
+uint64_t budget_available(void)
+{
+	uint64_t machine = meminfo_available(), group = cgroup_available();
+
+	return machine < group ? machine : group;
+}
+
+uint64_t budget_share(const struct config *config, uint32_t n)
+{
+	uint64_t total = config->global.host_memory, others = 0, share;
+	uint32_t i;
+
+	if (!total) {
+		total = budget_available();
+		if (total == UINT64_MAX)
+			return 0;
+		total -= total / 10;
+	}
+	for (i = 0; i < config->n_devices; i++)
+		others += config->devices[i].host_budget;
+	share = total > others ? (total - others) / n : 0;
+	if (share < SHARE_MIN)
+		share = SHARE_MIN;
+	log_info("memory: %" PRIu64 " MiB for each instance without a host_budget", share >> 20);
+	return share;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * listen.h - the sockets that clients connect to
+ *
+ * Sockets come from the service manager (socket activation, or its descriptor
+ * store) or are made here.  One that was handed over is used for the address
+ * that it is bound to, so a configured address is bound only when no socket
+ * for it came.  Connections are accepted here and given to an owner.
+ */
+#ifndef CUZK_PLUGIN_LISTEN_H
+#define CUZK_PLUGIN_LISTEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <systemd/sd-event.h>
+
+struct listener;
+
+/* A connected stream socket, non-blocking; takes fd. uid: of the peer on a unix socket, else
+ * UINT32_MAX. */
+typedef void (*listen_accept_fn)(void *ctx, int fd, uint32_t uid);
+
+struct listen_ops {
+	listen_accept_fn accept;
+	void *ctx;
+};
+
+int listener_open(struct listener **listener, sd_event *event);
+/* Closes all sockets; unlinks the unix sockets that were made here. NULL is accepted. */
+void listener_close(struct listener *listener);
+
+/*
+ * Takes the sockets that the service manager hands over under this name (NULL:
+ * all names that were not asked for before). Returns how many, or -errno.
+ */
+int listener_inherit(struct listener *listener, const char *name, const struct listen_ops *ops);
+
+/* Each does nothing but return 0 when a socket of that address was inherited.
+ * 0 or -errno, which was logged. */
+int listener_unix(struct listener *listener, const char *path, uint32_t mode, const char *group,
+		  const struct listen_ops *ops);
+int listener_tcp(struct listener *listener, const char *address, const struct listen_ops *ops);
+
+/*
+ * Calls keep for each socket that was made here; where it returns true, the
+ * service manager keeps the socket, and its file is not unlinked at the end.
+ */
+void listener_keep(struct listener *listener, bool (*keep)(void *ctx, int fd), void *ctx);
+
+/* Nothing is accepted from now on; connections wait in the kernel for the next service. */
+void listener_stop(struct listener *listener);
+
+#endif
