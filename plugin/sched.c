@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * sched.c - what runs where
+ *
+ * The unit is the partition.  Every time that something changed, each instance
+ * with room gets the best partition that it may have:
+ *
+ *   1. the higher priority; waiting for config aging raises it by one, so that
+ *      nothing starves, but never to CRITICAL, which is for WinningPoSt;
+ *   2. the earlier deadline, in steps of DEADLINE_STEP_US, so that
+ *   3. a circuit whose parameters the instance has already can go first;
+ *   4. the earlier deadline, the older job.
+ *
+ * CRITICAL partitions may go one beyond the depth of an instance: bulk work
+ * never takes the last place, so a WinningPoSt is in the instance's hands at
+ * once.
+ *
+ * Before a partition can be handed over, the instance must have admitted the
+ * request.  Every new job is admitted somewhere at once, so that what is wrong
+ * with a request is said at once; an instance holds only so many admitted
+ * requests that it does not run, and forgets the rest.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "plugin/log.h"
+#include "plugin/service.h"
+
+#define DEADLINE_STEP_US (30ull * 1000000)
+#define ADMITTING_MAX 8			/* requests that one instance checks at a time */
+#define IDLE_TASKS_MAX 64		/* admitted requests that it keeps beside */
+#define IDLE_BYTES_MAX (256ull << 20)
+
+/* ---- order ---- */
+
+static uint32_t rank(const struct service *svc, const struct job *job, uint64_t now)
+{
+	uint64_t aging = svc->config->global.aging * 1000;
+	uint64_t steps = aging ? (now - job->accepted_us) / aging : 0;
+	uint32_t top = SUBMIT_PRIORITY_HIGH;
+
+	if (job->priority >= top)
+		return job->priority;
+	return steps > top - job->priority ? top : job->priority + (uint32_t)steps;
+}
+
+struct choice {
+	struct job *job;
+	uint32_t partition;
+	uint32_t rank;
+	bool warm;
+};
+
+/* Does a go before b? */
+static bool before(const struct choice *a, const struct choice *b)
+{
+	uint64_t step_a, step_b;
+
+	if (a->rank != b->rank)
+		return a->rank > b->rank;
+	step_a = a->job->deadline_us / DEADLINE_STEP_US;
+	step_b = b->job->deadline_us / DEADLINE_STEP_US;
+	if (step_a != step_b)
+		return step_a < step_b;
+	if (a->warm != b->warm)
+		return a->warm;
+	if (a->job->deadline_us != b->job->deadline_us)
+		return a->job->deadline_us < b->job->deadline_us;
+	return a->job->seq < b->job->seq;
+}
+
+static bool is_warm(const struct worker *w, const struct job *job)
+{
+	int i;
+
+	if (w->last_circuit == job->circuit_hash)
+		return true;
+	for (i = 0; i < w->n_circuits; i++)
+		if (w->circuit_hash[i] == job->circuit_hash)
+			return w->circuits[i].state == CUZK_PARAMS_HOT;
+	return false;
+}
+
+/* The first partition of the job that this instance may have. */
+static bool find_part(const struct service *svc, const struct worker *w, const struct job *job,
+		      uint64_t now, uint32_t *partition)
+{
+	uint32_t i;
+
+	if (job->n_done + job->n_running == job->plan.n_partitions)
+		return false;
+	for (i = 0; i < job->plan.n_partitions; i++) {
+		if (job->parts[i].state == PART_WAITING &&
+		    retry_allows(svc, w, job, &job->parts[i], now)) {
+			*partition = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A job under which an instance died already runs alone. */
+static bool fits_suspects(const struct worker *w, const struct job *job)
+{
+	if (w->suspect)
+		return w->suspect == job->seq && !w->n_running;
+	return !job->deaths || (!w->n_running && !w->n_admitting);
+}
+
+static bool has_room(const struct worker *w, const struct job *job)
+{
+	uint32_t depth = w->device->depth;
+
+	if (job->priority == SUBMIT_PRIORITY_CRITICAL)
+		depth++;
+	return w->n_running < depth;
+}
+
+static bool choose(const struct service *svc, const struct worker *w, uint64_t now,
+		   struct choice *best)
+{
+	struct choice c = { 0 };
+	struct list *pos;
+
+	*best = c;
+	list_each(pos, &svc->jobs.waiting) {
+		c.job = list_entry(pos, struct job, entry);
+		if (!c.job->planned || c.job->task[w->ordinal] == TASK_ADMITTING)
+			continue;
+		if (!worker_serves(w, c.job) || !has_room(w, c.job) || !fits_suspects(w, c.job))
+			continue;
+		c.rank = rank(svc, c.job, now);
+		c.warm = is_warm(w, c.job);
+		if (best->job && !before(&c, best))
+			continue;
+		if (find_part(svc, w, c.job, now, &c.partition))
+			*best = c;
+	}
+	return best->job;
+}
+
+/* ---- handing over ---- */
+
+static int admit(struct worker *w, struct job *job)
+{
+	int err = instance_admit(w->inst, job->seq, job->fd);
+
+	if (err)
+		return err;
+	job->task[w->ordinal] = TASK_ADMITTING;
+	w->n_admitting++;
+	if (job->deaths)
+		w->suspect = job->seq;
+	return 0;
+}
+
+static void note_start(struct service *svc, struct worker *w, struct job *job,
+		       struct part *part, uint32_t partition, uint64_t now)
+{
+	struct log_fields f = LOG_FIELDS_INIT;
+
+	f.job = job->id;
+	f.request = job->request_id;
+	f.kind = config_kind_name(job->kind);
+	f.instance = instance_name(w->inst);
+	f.gpu = w->ordinal;
+	f.partition = partition;
+	f.event = "dispatched";
+	if (!job->started_us) {
+		job->started_us = now;
+		hist_add(&svc->queue_wait[job->kind], now - job->accepted_us);
+		hist_add(&svc->dispatch, now - job->accepted_us);
+	}
+	part->started_us = now;
+	log_event(LOG_DEBUG, &f, "job %s: partition %u of %u goes to %s", job->id, partition,
+		  job->plan.n_partitions, instance_name(w->inst));
+}
+
+static int prove(struct service *svc, struct worker *w, struct job *job, uint32_t partition,
+		 uint64_t now)
+{
+	struct part *part = &job->parts[partition];
+	uint64_t tag = svc->next_tag;
+	int err;
+
+	err = instance_prove(w->inst, job->seq, partition, tag);
+	if (err)
+		return err;
+	svc->next_tag++;
+	part->state = PART_RUNNING;
+	part->worker = w->ordinal;
+	part->tag = tag;
+	job->n_running++;
+	w->n_running++;
+	if (job->deaths)
+		w->suspect = job->seq;
+	w->last_circuit = job->circuit_hash;
+	note_start(svc, w, job, part, partition, now);
+	return 0;
+}
+
+/* One partition, or the admission that it needs first. False: nothing more fits. */
+static bool feed(struct service *svc, struct worker *w, uint64_t now)
+{
+	struct choice c;
+	int err;
+
+	if (!worker_usable(w) || w->blocked_until_us > now)
+		return false;
+	if (!choose(svc, w, now, &c))
+		return false;
+	if (c.job->task[w->ordinal] == TASK_ADMITTED) {
+		err = prove(svc, w, c.job, c.partition, now);
+	} else {
+		/* as many as there is room for, and one in advance */
+		if (w->n_admitting + w->n_running > w->device->depth)
+			return false;
+		err = admit(w, c.job);
+	}
+	if (err && err != -EAGAIN && err != -EBUSY)
+		log_warning("%s: cannot take work: %s", instance_name(w->inst), strerror(-err));
+	return !err;
+}
+
+/* ---- admission of new jobs ---- */
+
+static struct worker *admission_worker(struct service *svc, const struct job *job)
+{
+	struct worker *best = NULL, *w;
+	uint32_t i;
+
+	for (i = 0; i < svc->n_workers; i++) {
+		w = &svc->workers[i];
+		if (!worker_usable(w) || !worker_serves(w, job) || w->suspect ||
+		    w->n_admitting >= ADMITTING_MAX || (job->deaths && w->n_admitting))
+			continue;
+		if (!best || w->n_admitting + w->n_running < best->n_admitting + best->n_running)
+			best = w;
+	}
+	return best;
+}
+
+static bool is_admitting(const struct service *svc, const struct job *job)
+{
+	uint32_t i;
+
+	for (i = 0; i < svc->n_workers; i++)
+		if (job->task[i] == TASK_ADMITTING)
+			return true;
+	return false;
+}
+
+static void admit_new(struct service *svc)
+{
+	struct worker *w;
+	struct list *pos;
+	uint32_t n = svc->n_unplanned;
+
+	list_each(pos, &svc->jobs.waiting) {
+		struct job *job = list_entry(pos, struct job, entry);
+
+		if (!n)
+			break;
+		if (job->planned)
+			continue;
+		n--;
+		if (is_admitting(svc, job))
+			continue;
+		w = admission_worker(svc, job);
+		if (w && admit(w, job) == 0)
+			continue;
+	}
+}
+
+/* Is the job in the hands of the instance, or about to be? */
+static bool is_active_on(const struct worker *w, const struct job *job)
+{
+	uint32_t i;
+
+	for (i = 0; job->n_running && i < job->plan.n_partitions; i++)
+		if (job->parts[i].state == PART_RUNNING && job->parts[i].worker == w->ordinal)
+			return true;
+	return false;
+}
+
+/* An instance keeps few admitted requests that it does not run; the oldest jobs stay. */
+static void trim_tasks(struct service *svc, struct worker *w)
+{
+	struct list *pos;
+
+	for (pos = svc->jobs.waiting.prev; pos != &svc->jobs.waiting; pos = pos->prev) {
+		struct job *job = list_entry(pos, struct job, entry);
+
+		if (w->n_tasks <= IDLE_TASKS_MAX + w->device->depth &&
+		    (w->task_bytes <= IDLE_BYTES_MAX || w->n_tasks <= w->device->depth + 1))
+			return;
+		if (job->task[w->ordinal] == TASK_ADMITTED && !is_active_on(w, job))
+			worker_free_task(w, job);
+	}
+}
+
+void sched_run(struct service *svc)
+{
+	uint64_t now = now_us();
+	uint32_t i, n;
+	bool fed;
+
+	if (svc->draining)
+		return;
+	admit_new(svc);
+	/* in turns, so that two idle instances share a job's partitions */
+	for (n = 0, fed = true; fed && n < INSTANCE_FLIGHT_MAX; n++) {
+		fed = false;
+		for (i = 0; i < svc->n_workers; i++)
+			fed |= feed(svc, &svc->workers[i], now);
+	}
+	for (i = 0; i < svc->n_workers; i++)
+		trim_tasks(svc, &svc->workers[i]);
+}
+
+/* ---- what clients and timers ask ---- */
+
+uint32_t sched_position(const struct service *svc, const struct job *job)
+{
+	uint64_t now = now_us();
+	struct choice self = { .job = (struct job *)job, .rank = rank(svc, job, now) }, other;
+	struct list *pos;
+	uint32_t n = 0;
+
+	if (job->state != JOB_WAITING || job->started_us)
+		return 0;
+	list_each(pos, &svc->jobs.waiting) {
+		other.job = list_entry(pos, struct job, entry);
+		if (other.job == job || other.job->started_us)
+			continue;
+		other.rank = rank(svc, other.job, now);
+		other.warm = false;
+		n += before(&other, &self);
+	}
+	return n + 1;
+}
+
+uint64_t sched_estimate(const struct service *svc)
+{
+	double us = 0;
+	struct list *pos;
+	uint32_t slots = 0, i;
+
+	for (i = 0; i < svc->n_workers; i++)
+		if (worker_usable(&svc->workers[i]))
+			slots++;
+	list_each(pos, &svc->jobs.waiting) {
+		const struct job *job = list_entry(pos, struct job, entry);
+		uint32_t parts = job->planned ? job->plan.n_partitions - job->n_done : 1;
+
+		us += svc->part_us[job->kind] * parts;
+	}
+	return slots ? (uint64_t)(us / slots) : 0;
+}
+
+uint64_t sched_next_us(struct service *svc)
+{
+	uint64_t next = UINT64_MAX, now = now_us();
+	struct list *pos;
+	uint32_t i;
+
+	for (i = 0; i < svc->n_workers; i++)
+		if (svc->workers[i].blocked_until_us > now &&
+		    svc->workers[i].blocked_until_us < next)
+			next = svc->workers[i].blocked_until_us;
+	if (!svc->delayed)
+		return next;
+	svc->delayed = false;
+	list_each(pos, &svc->jobs.waiting) {
+		const struct job *job = list_entry(pos, struct job, entry);
+
+		for (i = 0; job->planned && i < job->plan.n_partitions; i++)
+			if (job->parts[i].state == PART_WAITING &&
+			    job->parts[i].not_before_us > now) {
+				svc->delayed = true;
+				if (job->parts[i].not_before_us < next)
+					next = job->parts[i].not_before_us;
+			}
+	}
+	return next;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * service.h - everything that the main loop owns
+ *
+ * One thread, the one that runs the event loop, owns all of this and calls all
+ * functions declared here.  Other threads exist in two places only: behind
+ * rpc.h (network) and behind journal.h (disk); both talk to the main loop by
+ * queues.  The instances are processes.
+ *
+ * Files: service.c ties the parts together, worker.c hears from the instances,
+ * sched.c chooses what runs where, retry.c decides what follows a failure,
+ * api.c answers the clients, status.c and metrics.c tell how things are.
+ */
+#ifndef CUZK_PLUGIN_SERVICE_H
+#define CUZK_PLUGIN_SERVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <systemd/sd-event.h>
+
+#include "plugin/config.h"
+#include "plugin/instance.h"
+#include "plugin/job.h"
+#include "plugin/journal.h"
+#include "plugin/listen.h"
+#include "plugin/rpc.h"
+
+/* ---- histograms, as Prometheus has them ---- */
+
+#define HIST_BUCKETS 16
+
+struct hist {
+	uint64_t count[HIST_BUCKETS + 1];	/* by bucket; the last: above all bounds */
+	uint64_t n, sum_us;
+};
+
+/* ---- an instance, as the scheduler sees it ---- */
+
+struct worker {
+	struct service *svc;
+	struct instance *inst;
+	const struct config_device *device;	/* in svc->config */
+	sd_event_source *source;
+	uint32_t ordinal;
+	uint32_t n_running;		/* partitions that it has */
+	uint32_t n_admitting;		/* requests that it checks */
+	uint32_t n_tasks;		/* requests that it holds, admitted */
+	uint64_t task_bytes;		/* of those request files */
+	uint64_t suspect;		/* seq of a job that runs alone here; 0: none */
+	uint64_t blocked_until_us;	/* a shortage of memory: nothing new until then */
+	struct cuzk_circuit circuits[INSTANCE_CIRCUITS_MAX];
+	uint64_t circuit_hash[INSTANCE_CIRCUITS_MAX];
+	int n_circuits;
+	uint64_t last_circuit;		/* hash of the one that it proved last */
+	bool tested;			/* it passed its self-test at least once */
+};
+
+/* ---- a preload or evict under way ---- */
+
+struct loading {
+	struct list entry;
+	struct rpc_call *call;		/* NULL: the client went away */
+	bool evict;
+	uint64_t cookie;
+	uint64_t started_us;
+	uint64_t open;			/* bit per worker that has not answered */
+	bool was;
+	uint64_t bytes;
+	int status;
+	char text[CUZK_ERROR_TEXT];
+};
+
+struct service {
+	sd_event *event;
+	struct config *config;
+	const char *config_path;
+	struct rpc *rpc;
+	struct journal *journal;
+	struct jobs jobs;
+	struct worker workers[CONFIG_DEVICES_MAX];
+	uint32_t n_workers;
+	uint64_t next_tag, next_cookie;
+	uint32_t n_unplanned;		/* waiting jobs that no engine has admitted yet */
+	bool delayed;			/* a partition may have not_before_us set */
+	struct list loadings;
+	sd_event_source *sched_source;	/* deferred: something changed */
+	sd_event_source *timer;		/* the next time at which sched_run() may do more */
+	sd_event_source *tick;		/* each second: deadlines, expiry, STATUS= */
+	sd_event_source *rpc_source, *journal_source;
+	struct listener *listener;
+	struct listen_ops rpc_listen, http_listen;
+	struct http *http;
+	struct notify *notify;
+	uint64_t started_us;
+	int exit_status;
+	bool opened;			/* service_close() has something to do */
+
+	/* phases */
+	bool ready;			/* READY=1 was said */
+	bool draining;			/* no new jobs, no new partitions */
+	uint64_t drain_until_us;
+
+	/* what happened since start */
+	uint64_t accepted, attached, refused_full, refused_input, reproved, invalid, resumed;
+	uint64_t deaths, part_ok[CUZK_KIND_COUNT];
+	double part_us[CUZK_KIND_COUNT];	/* moving average of one partition; 0: not known */
+	struct hist dispatch, queue_wait[CUZK_KIND_COUNT], total[CUZK_KIND_COUNT];
+	struct hist stage[CUZK_STAGE_COUNT];
+};
+
+uint64_t now_us(void);			/* CLOCK_MONOTONIC */
+uint64_t wall_us(void);			/* CLOCK_REALTIME */
+
+/* ---- service.c ---- */
+
+/* Everything up to the running loop; 0 or -errno, after it was logged. */
+int service_open(struct service *svc);
+void service_close(struct service *svc);
+/* Looks again at what may run, before the loop sleeps. */
+void service_wake(struct service *svc);
+/* Ends the loop when nothing keeps it: drained, or no instance left. */
+void service_check(struct service *svc);
+/* SIGTERM: the first drains, the second ends at once. */
+void service_stop(struct service *svc);
+void service_reload(struct service *svc);
+
+/* A new job out of sub: planned, journalled, queued. NULL without memory. */
+struct job *service_accept(struct service *svc, struct submission *sub, uint32_t uid);
+/* Ends a job: tells who waits, frees what instances hold, writes it down. */
+void service_end(struct service *svc, struct job *job, enum job_state state, uint32_t cls,
+		 const char *text);
+/* Forgets finished jobs that are too old or too many. */
+void service_expire(struct service *svc);
+
+/* ---- worker.c ---- */
+
+extern const struct instance_ops worker_ops;
+
+bool worker_usable(const struct worker *w);	/* it takes work */
+bool worker_hopeless(const struct worker *w);	/* it never will again by itself */
+/* Serves the job's kind, and has parameters for it as far as is known. */
+bool worker_serves(const struct worker *w, const struct job *job);
+/* Is there one that is not hopeless and serves it? */
+bool workers_can(const struct service *svc, const struct job *job);
+void worker_free_task(struct worker *w, struct job *job);
+/*
+ * Can any instance ever prove this kind and sector size (0: any)?  False only
+ * when all that serve it have said that the parameters are absent or bad;
+ * reason then says which.
+ */
+bool workers_have(const struct service *svc, uint32_t kind, uint64_t sector_size, char *reason,
+		  size_t size);
+
+/* ---- sched.c ---- */
+
+/* Hands out what can be handed out. */
+void sched_run(struct service *svc);
+/* Jobs that run before this one starts; 0 when it has started. */
+uint32_t sched_position(const struct service *svc, const struct job *job);
+/* Until everything that waits is done, as far as history tells; us. 0: not known. */
+uint64_t sched_estimate(const struct service *svc);
+/* The next time at which sched_run() could do more than now; UINT64_MAX: none. */
+uint64_t sched_next_us(struct service *svc);
+
+/* ---- retry.c ---- */
+
+/* A partition came back without a proof. */
+void retry_failed(struct service *svc, struct worker *w, struct job *job, uint32_t partition,
+		  const struct cuzk_result *result);
+/* The instance that had the partition died. guilty: it had started to prove it. */
+void retry_died(struct service *svc, struct worker *w, struct job *job, uint32_t partition,
+		bool guilty, const char *reason);
+/* May this partition go to that worker now? */
+bool retry_allows(const struct service *svc, const struct worker *w, const struct job *job,
+		  const struct part *part, uint64_t now);
+
+/* ---- api.c ---- */
+
+extern const struct rpc_ops api_ops;
+
+/* The job has ended: everybody who waits gets the result. */
+void api_job_ended(struct service *svc, struct job *job);
+/* The job is on disk, or err says why not. */
+void api_job_durable(struct service *svc, struct job *job, int err);
+/* Everybody who waits gets UNAVAILABLE: the service ends. */
+void api_release_all(struct service *svc);
+void api_loaded(struct service *svc, struct worker *w, uint64_t cookie, int status, bool was,
+		uint64_t bytes, const struct cuzk_error *err);
+/* The instance will not answer what it was asked to load. */
+void api_loading_died(struct service *svc, struct worker *w);
+
+/* ---- status.c ---- */
+
+void status_reply(struct service *svc, struct rpc_call *call);
+void status_json(const struct service *svc, FILE *f);
+/* One line for people, as STATUS= shows it. */
+void status_line(const struct service *svc, char *line, size_t size);
+
+/* ---- metrics.c ---- */
+
+void hist_add(struct hist *hist, uint64_t us);
+void metrics_text(const struct service *svc, FILE *f);
+
+#endif

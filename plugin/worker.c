@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* worker.c - what the instances say, and what follows from it for the jobs */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plugin/log.h"
+#include "plugin/notify.h"
+#include "plugin/service.h"
+
+#define BLAMED_MAX 64			/* jobs blamed for one death */
+#define SHORTAGE_PAUSE_US 500000ull	/* an instance without memory for a request */
+#define AVERAGE_WEIGHT 0.2		/* of the newest in the moving average */
+
+/* ---- what it can do ---- */
+
+bool worker_usable(const struct worker *w)
+{
+	enum instance_state state = instance_state(w->inst);
+
+	return state == INSTANCE_READY || state == INSTANCE_BUSY;
+}
+
+bool worker_hopeless(const struct worker *w)
+{
+	enum instance_state state = instance_state(w->inst);
+
+	return state == INSTANCE_QUARANTINED || state == INSTANCE_STOPPED;
+}
+
+static bool is_missing(const struct cuzk_circuit *c)
+{
+	return c->state == CUZK_PARAMS_ABSENT || c->state == CUZK_PARAMS_BAD;
+}
+
+static bool serves_kind(const struct worker *w, uint32_t kind)
+{
+	const struct config_device *d = w->device;
+
+	if (!(d->kinds & CONFIG_KIND(kind)))
+		return false;
+	return !d->reserved_for || d->reserved_for & CONFIG_KIND(kind);
+}
+
+/*
+ * Has it parameters for a kind and size (0: any)?  True as well when it did not
+ * name a circuit of that kind and size at all: then admission decides.
+ */
+static bool has_params(const struct worker *w, uint32_t kind, uint64_t sector_size,
+		       const struct cuzk_circuit **missing)
+{
+	bool named = false;
+	int i;
+
+	for (i = 0; i < w->n_circuits; i++) {
+		const struct cuzk_circuit *c = &w->circuits[i];
+
+		if (c->kind != kind || (sector_size && c->sector_size != sector_size))
+			continue;
+		if (!is_missing(c))
+			return true;
+		named = true;
+		*missing = c;
+	}
+	return !named;
+}
+
+bool worker_serves(const struct worker *w, const struct job *job)
+{
+	const struct cuzk_circuit *missing;
+	int i;
+
+	if (!serves_kind(w, job->kind) || job->refused >> w->ordinal & 1)
+		return false;
+	if (!job->planned)
+		return has_params(w, job->kind, job->sector_size, &missing);
+	for (i = 0; i < w->n_circuits; i++)
+		if (w->circuit_hash[i] == job->circuit_hash)
+			return !is_missing(&w->circuits[i]);
+	return true;
+}
+
+bool workers_can(const struct service *svc, const struct job *job)
+{
+	uint32_t i;
+
+	for (i = 0; i < svc->n_workers; i++)
+		if (!worker_hopeless(&svc->workers[i]) && worker_serves(&svc->workers[i], job))
+			return true;
+	return false;
+}
+
+bool workers_have(const struct service *svc, uint32_t kind, uint64_t sector_size, char *reason,
+		  size_t size)
+{
+	const struct cuzk_circuit *missing = NULL;
+	bool served = false;
+	uint32_t i;
+
+	for (i = 0; i < svc->n_workers; i++) {
+		const struct worker *w = &svc->workers[i];
+
+		if (!serves_kind(w, kind))
+			continue;
+		served = true;
+		if (has_params(w, kind, sector_size, &missing))
+			return true;
+	}
+	if (!served)
+		snprintf(reason, size, "no instance is configured for %s", config_kind_name(kind));
+	else
+		snprintf(reason, size, "parameters of %s are %s%s%s", missing->id,
+			 missing->state == CUZK_PARAMS_ABSENT ? "absent" : "not usable",
+			 missing->reason[0] ? ": " : "", missing->reason);
+	return false;
+}
+
+void worker_free_task(struct worker *w, struct job *job)
+{
+	if (job->task[w->ordinal] != TASK_ADMITTED)
+		return;		/* NONE; or ADMITTING: freed when that is over */
+	job->task[w->ordinal] = TASK_NONE;
+	w->n_tasks--;
+	w->task_bytes -= job->bytes;
+	instance_task_free(w->inst, job->seq);
+}
+
+/* ---- admission ---- */
+
+static void admission_over(struct worker *w, struct job *job)
+{
+	job->task[w->ordinal] = TASK_NONE;
+	w->n_admitting--;
+	if (w->suspect == job->seq)
+		w->suspect = 0;
+}
+
+static void on_admitted(void *ctx, struct instance *inst, uint64_t task,
+			const struct cuzk_plan *plan)
+{
+	struct worker *w = ctx;
+	struct service *svc = w->svc;
+	struct job *job = jobs_find_seq(&svc->jobs, task);
+	char text[256];
+	bool first;
+	int err;
+
+	if (!job || job->task[w->ordinal] != TASK_ADMITTING) {
+		log_error("%s: admitted task %" PRIu64 " that it was not given",
+			  instance_name(inst), task);
+		return;
+	}
+	admission_over(w, job);
+	job->task[w->ordinal] = TASK_ADMITTED;
+	w->n_tasks++;
+	w->task_bytes += job->bytes;
+	if (job->state != JOB_WAITING) {
+		worker_free_task(w, job);
+		return;
+	}
+	first = !job->planned;
+	err = job_plan(job, plan, now_us());
+	if (err) {
+		snprintf(text, sizeof(text), "scheduler: %s plans %u partitions of %s: %s",
+			 instance_name(inst), plan->n_partitions, plan->circuit,
+			 err == -EPROTO ? "not what was planned before, or impossible" :
+			 strerror(-err));
+		service_end(svc, job, JOB_FAILED, CUZK_ERROR_INTERNAL, text);
+		return;
+	}
+	if (first)
+		svc->n_unplanned--;
+	if (job->n_done == job->plan.n_partitions)
+		service_end(svc, job, JOB_COMPLETED, CUZK_ERROR_NONE, NULL);
+	service_wake(svc);
+}
+
+static void on_refused(void *ctx, struct instance *inst, uint64_t task, int status,
+		       const struct cuzk_error *error)
+{
+	struct worker *w = ctx;
+	struct service *svc = w->svc;
+	struct job *job = jobs_find_seq(&svc->jobs, task);
+	char reason[256];
+
+	if (!job || job->task[w->ordinal] != TASK_ADMITTING)
+		return;
+	admission_over(w, job);
+	service_wake(svc);
+	if (job->state != JOB_WAITING)
+		return;
+	switch (error->cls) {
+	case CUZK_ERROR_INPUT:
+		svc->refused_input++;
+		service_end(svc, job, JOB_FAILED, error->cls, error->text);
+		return;
+	case CUZK_ERROR_PARAMS:
+		job->refused |= 1ull << w->ordinal;
+		if (!workers_can(svc, job))
+			service_end(svc, job, JOB_FAILED, error->cls, error->text);
+		return;
+	case CUZK_ERROR_RESOURCE:
+		w->blocked_until_us = now_us() + SHORTAGE_PAUSE_US;
+		break;
+	}
+	job->refusals++;
+	snprintf(reason, sizeof(reason), "%.200s", error->text);
+	log_warning("job %s: %s could not admit it (%s, %u of %" PRIu64 " tries): %s", job->id,
+		    instance_name(inst), log_class_name(error->cls), job->refusals,
+		    svc->config->global.retries + 1, reason);
+	if (job->refusals > svc->config->global.retries)
+		service_end(svc, job, JOB_FAILED, error->cls, error->text);
+}
+
+/* ---- partitions ---- */
+
+static void part_back(struct worker *w, struct job *job, struct part *part)
+{
+	part->state = PART_WAITING;
+	job->n_running--;
+	w->n_running--;
+	if (w->suspect == job->seq)
+		w->suspect = 0;
+}
+
+static void note_done(struct service *svc, struct worker *w, struct job *job,
+		      const struct part *part, uint32_t partition, uint64_t took)
+{
+	struct log_fields f = LOG_FIELDS_INIT;
+	double *average = &svc->part_us[job->kind];
+	uint32_t i;
+
+	f.job = job->id;
+	f.request = job->request_id;
+	f.kind = config_kind_name(job->kind);
+	f.instance = instance_name(w->inst);
+	f.gpu = w->ordinal;
+	f.partition = partition;
+	f.event = "partition-done";
+	f.duration_us = took;
+	*average += *average ? AVERAGE_WEIGHT * (took - *average) : took;
+	svc->part_ok[job->kind]++;
+	for (i = 0; i < CUZK_STAGE_COUNT; i++)
+		if (part->stage_ns[i])
+			hist_add(&svc->stage[i], part->stage_ns[i] / 1000);
+	log_event(job->plan.n_partitions > 1 ? LOG_INFO : LOG_DEBUG, &f,
+		  "job %s: partition %u done on %s in %" PRIu64 " ms (%u of %u)", job->id,
+		  partition, instance_name(w->inst), took / 1000, job->n_done,
+		  job->plan.n_partitions);
+}
+
+static void part_done(struct worker *w, struct job *job, uint32_t partition,
+		      const struct cuzk_result *result)
+{
+	struct service *svc = w->svc;
+	struct part *part = &job->parts[partition];
+	uint64_t took = now_us() - part->started_us;
+
+	part->state = PART_DONE;
+	memcpy(part->proof, result->proof, sizeof(part->proof));
+	memcpy(part->stage_ns, result->stage_ns, sizeof(part->stage_ns));
+	job->n_done++;
+	note_done(svc, w, job, part, partition, took);
+	if (job->state != JOB_WAITING)
+		return;		/* it was cancelled or failed meanwhile */
+	journal_part(svc->journal, job->seq, partition, part->proof);
+	if (job->n_done == job->plan.n_partitions)
+		service_end(svc, job, JOB_COMPLETED, CUZK_ERROR_NONE, NULL);
+}
+
+static void on_completed(void *ctx, struct instance *inst, uint64_t task, uint32_t partition,
+			 uint64_t tag, const struct cuzk_result *result)
+{
+	struct worker *w = ctx;
+	struct service *svc = w->svc;
+	struct job *job = jobs_find_seq(&svc->jobs, task);
+	struct part *part;
+
+	if (!job || !job->planned || partition >= job->plan.n_partitions) {
+		log_error("%s: completed task %" PRIu64 " partition %u that it was not given",
+			  instance_name(inst), task, partition);
+		return;
+	}
+	part = &job->parts[partition];
+	if (part->state != PART_RUNNING || part->tag != tag) {
+		log_error("%s: completed job %s partition %u with tag %" PRIu64
+			  " that it was not given", instance_name(inst), job->id, partition, tag);
+		return;
+	}
+	part_back(w, job, part);
+	service_wake(svc);
+	if (!result->status)
+		part_done(w, job, partition, result);
+	else if (job->state == JOB_WAITING)
+		retry_failed(svc, w, job, partition, result);
+}
+
+/* ---- death ---- */
+
+static bool is_crime(enum instance_death death)
+{
+	return death == INSTANCE_DEATH_STUCK || death == INSTANCE_DEATH_STICKY ||
+	       death == INSTANCE_DEATH_CRASHED || death == INSTANCE_DEATH_PROTOCOL;
+}
+
+/* The job of a flight that is still what we think it is. */
+static struct job *flight_job(struct service *svc, const struct instance_flight *f)
+{
+	struct job *job = jobs_find_seq(&svc->jobs, f->task);
+
+	if (!job || !job->planned || f->partition >= job->plan.n_partitions)
+		return NULL;
+	return job;
+}
+
+/* The tasks of the dead are gone; returns how many were being admitted. */
+static int forget_tasks(struct worker *w, struct list *head, uint64_t *admitting, int n)
+{
+	struct list *pos;
+
+	list_each(pos, head) {
+		struct job *job = list_entry(pos, struct job, entry);
+
+		if (job->task[w->ordinal] == TASK_ADMITTING && n < BLAMED_MAX)
+			admitting[n++] = job->seq;
+		job->task[w->ordinal] = TASK_NONE;
+	}
+	return n;
+}
+
+static void on_died(void *ctx, struct instance *inst, enum instance_death death,
+		    const char *reason, const struct instance_flight *flight, int n)
+{
+	struct worker *w = ctx;
+	struct service *svc = w->svc;
+	uint64_t admitting[BLAMED_MAX];
+	bool guilty = is_crime(death), any_started = false;
+	int n_admitting = 0, i;
+	struct job *job;
+
+	if (death != INSTANCE_DEATH_STOPPED) {
+		struct log_fields f = LOG_FIELDS_INIT;
+
+		svc->deaths++;
+		f.instance = instance_name(inst);
+		f.gpu = w->ordinal;
+		f.event = "instance-died";
+		log_event(LOG_WARNING, &f, "%s: died (%s) with %d partition(s): %s",
+			  instance_name(inst), instance_death_name(death), n, reason);
+	}
+	for (i = 0; i < n; i++) {
+		job = flight_job(svc, &flight[i]);
+		if (job && job->parts[flight[i].partition].state == PART_RUNNING &&
+		    job->parts[flight[i].partition].tag == flight[i].tag)
+			part_back(w, job, &job->parts[flight[i].partition]);
+		any_started |= flight[i].started;
+	}
+	n_admitting = forget_tasks(w, &svc->jobs.waiting, admitting, n_admitting);
+	n_admitting = forget_tasks(w, &svc->jobs.finished, admitting, n_admitting);
+	w->n_admitting = 0;
+	w->n_tasks = 0;
+	w->task_bytes = 0;
+	w->suspect = 0;
+	w->last_circuit = 0;
+
+	for (i = 0; i < n; i++) {
+		job = flight_job(svc, &flight[i]);
+		if (job)
+			retry_died(svc, w, job, flight[i].partition, guilty && flight[i].started,
+				   reason);
+	}
+	for (i = 0; i < n_admitting && guilty && !any_started; i++) {
+		job = jobs_find_seq(&svc->jobs, admitting[i]);
+		if (job)
+			retry_died(svc, w, job, UINT32_MAX, true, reason);
+	}
+	api_loading_died(svc, w);
+	service_wake(svc);
+	service_check(svc);
+}
+
+/* ---- the rest ---- */
+
+static void on_state(void *ctx, struct instance *inst, enum instance_state state,
+		     const char *reason)
+{
+	struct worker *w = ctx;
+	struct log_fields f = LOG_FIELDS_INIT;
+	int priority = LOG_DEBUG;
+
+	f.instance = instance_name(inst);
+	f.gpu = w->ordinal;
+	f.event = "instance-state";
+	if (state == INSTANCE_READY && !w->tested) {
+		w->tested = true;
+		priority = LOG_INFO;
+	} else if (state == INSTANCE_QUARANTINED) {
+		priority = LOG_ERR;
+	} else if (state == INSTANCE_STUCK || state == INSTANCE_FAILED) {
+		priority = LOG_WARNING;
+	} else if (state == INSTANCE_TESTING || state == INSTANCE_STARTING) {
+		priority = LOG_INFO;
+	}
+	log_event(priority, &f, "%s: %s%s%s", instance_name(inst), instance_state_name(state),
+		  reason && reason[0] ? ": " : "", reason ? reason : "");
+	service_wake(w->svc);
+	service_check(w->svc);
+}
+
+static void on_heartbeat(void *ctx, struct instance *inst, uint64_t tag, uint32_t stage,
+			 uint64_t done, uint64_t total)
+{
+	struct worker *w = ctx;
+
+	if (!tag && !w->svc->ready)
+		notify_progress(w->svc->notify);
+}
+
+static void on_log(void *ctx, struct instance *inst, int priority, const char *line)
+{
+	struct worker *w = ctx;
+	struct log_fields f = LOG_FIELDS_INIT;
+
+	f.instance = instance_name(inst);
+	f.gpu = w->ordinal;
+	f.event = "engine";
+	log_event(priority, &f, "%s: %s", instance_name(inst), line);
+}
+
+static void on_circuits(void *ctx, struct instance *inst, const struct cuzk_circuit *circuits,
+			int n)
+{
+	struct worker *w = ctx;
+	struct list *pos;
+	int i;
+
+	w->n_circuits = n < INSTANCE_CIRCUITS_MAX ? n : INSTANCE_CIRCUITS_MAX;
+	for (i = 0; i < w->n_circuits; i++) {
+		struct cuzk_circuit *c = &w->circuits[i];
+
+		*c = circuits[i];
+		c->id[sizeof(c->id) - 1] = '\0';
+		c->reason[sizeof(c->reason) - 1] = '\0';
+		w->circuit_hash[i] = hash_bytes(c->id, strlen(c->id));
+	}
+	list_each(pos, &w->svc->jobs.waiting)
+		list_entry(pos, struct job, entry)->refused &= ~(1ull << w->ordinal);
+	service_wake(w->svc);
+}
+
+static void on_loaded(void *ctx, struct instance *inst, uint64_t cookie, int status, bool was,
+		      uint64_t bytes, const struct cuzk_error *error)
+{
+	struct worker *w = ctx;
+
+	api_loaded(w->svc, w, cookie, status, was, bytes, error);
+}
+
+const struct instance_ops worker_ops = {
+	.state = on_state,
+	.admitted = on_admitted,
+	.refused = on_refused,
+	.completed = on_completed,
+	.heartbeat = on_heartbeat,
+	.log = on_log,
+	.circuits = on_circuits,
+	.loaded = on_loaded,
+	.died = on_died,
+};
