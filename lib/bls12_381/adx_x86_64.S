@@ -188,6 +188,39 @@ mont_mul:
 	.cfi_endproc
 	.size	mont_mul, . - mont_mul
 
+/* (rdi) = (rsi)^2 / 2^384 below 2p, for (rsi) below 2p; rdi, rsi, rbx stay */
+	.type	mont_sqr_lazy, @function
+	.balign	32
+mont_sqr_lazy:
+	.cfi_startproc
+	movq	0(%rsi), %rdx
+	first_row %rsi, %r8, %r9, %r10, %r11, %r12, %r13, %r14
+	reduce	%r8, %r9, %r10, %r11, %r12, %r13, %r14
+	movq	8(%rsi), %rdx
+	row	%rsi, %r9, %r10, %r11, %r12, %r13, %r14, %r8
+	reduce	%r9, %r10, %r11, %r12, %r13, %r14, %r8
+	movq	16(%rsi), %rdx
+	row	%rsi, %r10, %r11, %r12, %r13, %r14, %r8, %r9
+	reduce	%r10, %r11, %r12, %r13, %r14, %r8, %r9
+	movq	24(%rsi), %rdx
+	row	%rsi, %r11, %r12, %r13, %r14, %r8, %r9, %r10
+	reduce	%r11, %r12, %r13, %r14, %r8, %r9, %r10
+	movq	32(%rsi), %rdx
+	row	%rsi, %r12, %r13, %r14, %r8, %r9, %r10, %r11
+	reduce	%r12, %r13, %r14, %r8, %r9, %r10, %r11
+	movq	40(%rsi), %rdx
+	row	%rsi, %r13, %r14, %r8, %r9, %r10, %r11, %r12
+	reduce	%r13, %r14, %r8, %r9, %r10, %r11, %r12
+	movq	%r14, 0(%rdi)
+	movq	%r8, 8(%rdi)
+	movq	%r9, 16(%rdi)
+	movq	%r10, 24(%rdi)
+	movq	%r11, 32(%rdi)
+	movq	%r12, 40(%rdi)
+	ret
+	.cfi_endproc
+	.size	mont_sqr_lazy, . - mont_sqr_lazy
+
 /* 12 limbs (rdi) = (rsi) (rbx) */
 	.type	wide_mul, @function
 	.balign	32
@@ -296,14 +329,6 @@ function adx_fp_sqr
 	restore_all
 	ret
 end_function adx_fp_sqr
-
-function adx_fpw_mul
-	save_all
-	movq	%rdx, %rbx
-	call	wide_mul
-	restore_all
-	ret
-end_function adx_fpw_mul
 
 function adx_fpw_redc
 	save_all
@@ -446,53 +471,124 @@ function adx_fp2_sub
 	ret
 end_function adx_fp2_sub
 
-/*
- * c0 = a0 b0 - a1 b1, c1 = (a0 + a1)(b0 + b1) - a0 b0 - a1 b1.
- * Frame: 0 a0 b0; 96 a1 b1; 192 the third product; 288, 336 the sums; 384 r, a, b.
- */
-function adx_fp2_mul
+/* r = a^(2^n), n > 0: only the last square is reduced below p */
+function adx_fp_sqr_n
 	save_all
-	frame	408
-	movq	%rdi, 384(%rsp)
-	movq	%rsi, 392(%rsp)
-	movq	%rdx, 400(%rsp)
+	movl	%edx, %ebp
+1:	call	mont_sqr_lazy
+	movq	%rdi, %rsi
+	decl	%ebp
+	jnz	1b
+	load6	%rdi
+	reduce6	%rsi
+	store6	%rdi
+	restore_all
+	ret
+end_function adx_fp_sqr_n
 
+/* 12 limbs at src + 0 and + 48: r = a + b and a - b modulo p 2^384 */
+function adx_fpw_add
+	pushq	%rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %rbx, 0
 	movq	%rdx, %rbx
+	load6	%rsi
+	add6	%rbx
+	store6	%rdi
+	movq	48(%rsi), %r8
+	movq	56(%rsi), %r9
+	movq	64(%rsi), %r10
+	movq	72(%rsi), %r11
+	movq	80(%rsi), %rax
+	movq	88(%rsi), %rcx
+	adcq	48(%rbx), %r8
+	adcq	56(%rbx), %r9
+	adcq	64(%rbx), %r10
+	adcq	72(%rbx), %r11
+	adcq	80(%rbx), %rax
+	adcq	88(%rbx), %rcx
+	reduce6	%rsi
+	leaq	48(%rdi), %rdi
+	store6	%rdi
+	popq	%rbx
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %rbx
+	ret
+end_function adx_fpw_add
+
+function adx_fpw_sub
+	pushq	%rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %rbx, 0
+	movq	%rdx, %rbx
+	load6	%rsi
+	sub6	%rbx
+	store6	%rdi
+	movq	48(%rsi), %r8
+	movq	56(%rsi), %r9
+	movq	64(%rsi), %r10
+	movq	72(%rsi), %r11
+	movq	80(%rsi), %rax
+	movq	88(%rsi), %rcx
+	sbbq	48(%rbx), %r8
+	sbbq	56(%rbx), %r9
+	sbbq	64(%rbx), %r10
+	sbbq	72(%rbx), %r11
+	sbbq	80(%rbx), %rax
+	sbbq	88(%rbx), %rcx
+	add_p_if_carry %rsi
+	leaq	48(%rdi), %rdi
+	store6	%rdi
+	popq	%rbx
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %rbx
+	ret
+end_function adx_fpw_sub
+
+/*
+ * c0 = a0 b0 - a1 b1, c1 = (a0 + a1)(b0 + b1) - a0 b0 - a1 b1, 12 limbs each,
+ * called inside this file only: (rdi) = (rsi) (rbx), with 192 bytes at (rdi).
+ * Frame: 0 a1 b1; 96, 144 the sums.
+ */
+	.type	fp2_wide, @function
+	.balign	32
+fp2_wide:
+	.cfi_startproc
+	frame	200
+	movq	%rdi, 192(%rsp)
 	load6	%rsi
 	leaq	48(%rsi), %rdx
 	add6	%rdx
-	leaq	288(%rsp), %rdi
-	store6	%rdi
+	leaq	96(%rsp), %rbp
+	store6	%rbp
 	load6	%rbx
 	leaq	48(%rbx), %rdx
 	add6	%rdx
-	leaq	336(%rsp), %rdi
-	store6	%rdi
+	leaq	144(%rsp), %rbp
+	store6	%rbp
 
-	leaq	0(%rsp), %rdi
-	call	wide_mul
+	call	wide_mul		/* a0 b0 */
 	addq	$48, %rsi
 	addq	$48, %rbx
-	addq	$96, %rdi
-	call	wide_mul
-	leaq	288(%rsp), %rsi
-	leaq	336(%rsp), %rbx
+	leaq	0(%rsp), %rdi
+	call	wide_mul		/* a1 b1 */
+	leaq	96(%rsp), %rsi
+	leaq	144(%rsp), %rbx
+	movq	192(%rsp), %rdi
 	addq	$96, %rdi
 	call	wide_mul
 
-	/* third -= first + second, exact: the twelve limbs in two halves */
-	leaq	192(%rsp), %rdi
+	/* that minus both, which is not negative: two chains over two halves */
+	movq	192(%rsp), %rsi
 	load6	%rdi
-	leaq	0(%rsp), %rsi
 	sub6	%rsi
 	sbbq	%rbx, %rbx
-	leaq	96(%rsp), %rsi
-	sub6	%rsi
+	sub6	%rsp
 	sbbq	%rbp, %rbp
 	store6	%rdi
-	leaq	240(%rsp), %rdi
+	addq	$48, %rdi
+	addq	$48, %rsi
 	load6	%rdi
-	leaq	48(%rsp), %rsi
 	addq	%rbx, %rbx
 	sbbq	0(%rsi), %r8
 	sbbq	8(%rsi), %r9
@@ -500,46 +596,76 @@ function adx_fp2_mul
 	sbbq	24(%rsi), %r11
 	sbbq	32(%rsi), %rax
 	sbbq	40(%rsi), %rcx
-	leaq	144(%rsp), %rsi
 	addq	%rbp, %rbp
-	sbbq	0(%rsi), %r8
-	sbbq	8(%rsi), %r9
-	sbbq	16(%rsi), %r10
-	sbbq	24(%rsi), %r11
-	sbbq	32(%rsi), %rax
-	sbbq	40(%rsi), %rcx
+	sbbq	48(%rsp), %r8
+	sbbq	56(%rsp), %r9
+	sbbq	64(%rsp), %r10
+	sbbq	72(%rsp), %r11
+	sbbq	80(%rsp), %rax
+	sbbq	88(%rsp), %rcx
 	store6	%rdi
 
-	/* first -= second, plus p 2^384 if negative */
-	leaq	0(%rsp), %rdi
+	/* a0 b0 - a1 b1, plus p 2^384 if negative */
+	movq	192(%rsp), %rdi
 	load6	%rdi
-	leaq	96(%rsp), %rsi
-	sub6	%rsi
+	sub6	%rsp
 	store6	%rdi
-	leaq	48(%rsp), %rdi
-	movq	0(%rdi), %r8
-	movq	8(%rdi), %r9
-	movq	16(%rdi), %r10
-	movq	24(%rdi), %r11
-	movq	32(%rdi), %rax
-	movq	40(%rdi), %rcx
-	sbbq	144(%rsp), %r8
-	sbbq	152(%rsp), %r9
-	sbbq	160(%rsp), %r10
-	sbbq	168(%rsp), %r11
-	sbbq	176(%rsp), %rax
-	sbbq	184(%rsp), %rcx
+	movq	48(%rdi), %r8
+	movq	56(%rdi), %r9
+	movq	64(%rdi), %r10
+	movq	72(%rdi), %r11
+	movq	80(%rdi), %rax
+	movq	88(%rdi), %rcx
+	sbbq	48(%rsp), %r8
+	sbbq	56(%rsp), %r9
+	sbbq	64(%rsp), %r10
+	sbbq	72(%rsp), %r11
+	sbbq	80(%rsp), %rax
+	sbbq	88(%rsp), %rcx
 	add_p_if_carry %rsi
-	store6	%rdi
+	leaq	48(%rdi), %rsi
+	store6	%rsi
+	end_frame 200
+	ret
+	.cfi_endproc
+	.size	fp2_wide, . - fp2_wide
 
-	leaq	0(%rsp), %rsi
-	movq	384(%rsp), %rdi
+function adx_fp2w_mul
+	save_all
+	movq	%rdx, %rbx
+	call	fp2_wide
+	restore_all
+	ret
+end_function adx_fp2w_mul
+
+function adx_fp2w_redc
+	save_all
+	leaq	96(%rsi), %rdx
+	pushq	%rdx
+	.cfi_adjust_cfa_offset 8
 	call	mont_redc
-	leaq	192(%rsp), %rsi
-	movq	384(%rsp), %rdi
+	popq	%rsi
+	.cfi_adjust_cfa_offset -8
 	addq	$48, %rdi
 	call	mont_redc
-	end_frame 408
+	restore_all
+	ret
+end_function adx_fp2w_redc
+
+function adx_fp2_mul
+	save_all
+	frame	200
+	movq	%rdi, 192(%rsp)
+	movq	%rdx, %rbx
+	leaq	0(%rsp), %rdi
+	call	fp2_wide
+	leaq	0(%rsp), %rsi
+	movq	192(%rsp), %rdi
+	call	mont_redc
+	leaq	96(%rsp), %rsi
+	addq	$48, %rdi
+	call	mont_redc
+	end_frame 200
 	restore_all
 	ret
 end_function adx_fp2_mul

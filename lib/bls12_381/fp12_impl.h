@@ -32,39 +32,66 @@ static void fp6_mul_v(struct fp6 *r, const struct fp6 *a)
 	r->c0 = t;
 }
 
-/* Karatsuba on each pair of coefficients: 6 multiplications. */
+static void fp2w_add(struct fp2w *r, const struct fp2w *a, const struct fp2w *b)
+{
+	fpw_add(&r->c0, &a->c0, &b->c0);
+	fpw_add(&r->c1, &a->c1, &b->c1);
+}
+
+static void fp2w_sub(struct fp2w *r, const struct fp2w *a, const struct fp2w *b)
+{
+	fpw_sub(&r->c0, &a->c0, &b->c0);
+	fpw_sub(&r->c1, &a->c1, &b->c1);
+}
+
+/* a + xi b */
+static void fp2w_add_xi(struct fp2w *r, const struct fp2w *a, const struct fp2w *b)
+{
+	struct fpw d, s;
+
+	fpw_sub(&d, &b->c0, &b->c1);
+	fpw_add(&s, &b->c0, &b->c1);
+	fpw_add(&r->c0, &a->c0, &d);
+	fpw_add(&r->c1, &a->c1, &s);
+}
+
+/*
+ * Karatsuba on each pair of coefficients, 6 products in Fp2, and one
+ * reduction of each sum of products.
+ */
 static void fp6_mul(struct fp6 *r, const struct fp6 *a, const struct fp6 *b)
 {
-	struct fp2 v0, v1, v2, s, t, c0, c1;
+	struct fp2w v0, v1, v2, c0, c1, c2;
+	struct fp2 s, t;
 
-	fp2_mul(&v0, &a->c0, &b->c0);
-	fp2_mul(&v1, &a->c1, &b->c1);
-	fp2_mul(&v2, &a->c2, &b->c2);
+	fp2w_mul(&v0, &a->c0, &b->c0);
+	fp2w_mul(&v1, &a->c1, &b->c1);
+	fp2w_mul(&v2, &a->c2, &b->c2);
 
 	fp2_add(&s, &a->c1, &a->c2);
 	fp2_add(&t, &b->c1, &b->c2);
-	fp2_mul(&c0, &s, &t);
-	fp2_sub(&c0, &c0, &v1);
-	fp2_sub(&c0, &c0, &v2);
-	fp2_mul_xi(&c0, &c0);
-	fp2_add(&c0, &c0, &v0);
+	fp2w_mul(&c0, &s, &t);
+	fp2w_sub(&c0, &c0, &v1);
+	fp2w_sub(&c0, &c0, &v2);
+	fp2w_add_xi(&c0, &v0, &c0);
 
 	fp2_add(&s, &a->c0, &a->c1);
 	fp2_add(&t, &b->c0, &b->c1);
-	fp2_mul(&c1, &s, &t);
-	fp2_sub(&c1, &c1, &v0);
-	fp2_sub(&c1, &c1, &v1);
+	fp2w_mul(&c1, &s, &t);
+	fp2w_sub(&c1, &c1, &v0);
+	fp2w_sub(&c1, &c1, &v1);
+	fp2w_add_xi(&c1, &c1, &v2);
 
 	fp2_add(&s, &a->c0, &a->c2);
 	fp2_add(&t, &b->c0, &b->c2);
-	fp2_mul(&s, &s, &t);
-	fp2_sub(&s, &s, &v0);
-	fp2_sub(&s, &s, &v2);
-	fp2_add(&r->c2, &s, &v1);
+	fp2w_mul(&c2, &s, &t);
+	fp2w_sub(&c2, &c2, &v0);
+	fp2w_sub(&c2, &c2, &v2);
+	fp2w_add(&c2, &c2, &v1);
 
-	fp2_mul_xi(&v2, &v2);
-	fp2_add(&r->c1, &c1, &v2);
-	r->c0 = c0;
+	fp2w_redc(&r->c0, &c0);
+	fp2w_redc(&r->c1, &c1);
+	fp2w_redc(&r->c2, &c2);
 }
 
 /* a (b0 + b1 v) */

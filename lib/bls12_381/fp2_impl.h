@@ -7,12 +7,14 @@
  * 2011): 3 products and 2 reductions for a multiplication.
  */
 
+#ifndef BLS_OWN_FP2
 /* a + b without reduction: below 2p if a and b are below p */
 static force_inline void fp_add_unreduced(struct fp *r, const struct fp *a, const struct fp *b)
 {
 	uint64_t carry = 0;
 	int i;
 
+	UNROLL
 	for (i = 0; i < 6; i++)
 		carry = limb_addc(&r->l[i], a->l[i], b->l[i], carry);
 }
@@ -23,6 +25,7 @@ static force_inline void fpw_sub_exact(struct fpw *r, const struct fpw *a, const
 	uint64_t borrow = 0;
 	int i;
 
+	UNROLL
 	for (i = 0; i < 12; i++)
 		borrow = limb_subb(&r->l[i], a->l[i], b->l[i], borrow);
 }
@@ -33,14 +36,27 @@ static force_inline void fpw_sub(struct fpw *r, const struct fpw *a, const struc
 	uint64_t borrow = 0, carry = 0, mask;
 	int i;
 
+	UNROLL
 	for (i = 0; i < 12; i++)
 		borrow = limb_subb(&r->l[i], a->l[i], b->l[i], borrow);
 	mask = -borrow;
+	UNROLL
 	for (i = 0; i < 6; i++)
 		carry = limb_addc(&r->l[6 + i], r->l[6 + i], P_LIMBS[i] & mask, carry);
 }
 
-#ifndef BLS_OWN_FP2
+/* a + b mod p 2^384 */
+static force_inline void fpw_add(struct fpw *r, const struct fpw *a, const struct fpw *b)
+{
+	uint64_t carry = 0;
+	int i;
+
+	UNROLL
+	for (i = 0; i < 12; i++)
+		carry = limb_addc(&r->l[i], a->l[i], b->l[i], carry);
+	limbs_reduce_once(r->l + 6, r->l + 6, carry, P_LIMBS, 6);
+}
+
 void fp2_add(struct fp2 *r, const struct fp2 *a, const struct fp2 *b)
 {
 	fp_add(&r->c0, &a->c0, &b->c0);
@@ -90,21 +106,35 @@ void fp2_mul_fp(struct fp2 *r, const struct fp2 *a, const struct fp *b)
 }
 
 #ifndef BLS_OWN_FP2
-void fp2_mul(struct fp2 *r, const struct fp2 *a, const struct fp2 *b)
+static void fp2w_mul(struct fp2w *r, const struct fp2 *a, const struct fp2 *b)
 {
 	struct fp sa, sb;
-	struct fpw t0, t1, t2;
+	struct fpw t;
 
 	fp_add_unreduced(&sa, &a->c0, &a->c1);
 	fp_add_unreduced(&sb, &b->c0, &b->c1);
-	fpw_mul(&t0, &a->c0, &b->c0);
-	fpw_mul(&t1, &a->c1, &b->c1);
-	fpw_mul(&t2, &sa, &sb);		/* 4 p^2 < p 2^384 */
-	fpw_sub_exact(&t2, &t2, &t0);
-	fpw_sub_exact(&t2, &t2, &t1);
-	fpw_sub(&t0, &t0, &t1);
-	fpw_redc(&r->c0, &t0);
-	fpw_redc(&r->c1, &t2);
+	fpw_mul(&r->c0, &a->c0, &b->c0);
+	fpw_mul(&t, &a->c1, &b->c1);
+	fpw_mul(&r->c1, &sa, &sb);		/* 4 p^2 < p 2^384 */
+	fpw_sub_exact(&r->c1, &r->c1, &r->c0);
+	fpw_sub_exact(&r->c1, &r->c1, &t);
+	fpw_sub(&r->c0, &r->c0, &t);
+}
+
+static void fp2w_redc(struct fp2 *r, const struct fp2w *a)
+{
+	fpw_redc(&r->c0, &a->c0);
+	fpw_redc(&r->c1, &a->c1);
+}
+
+void fp2_mul(struct fp2 *r, const struct fp2 *a, const struct fp2 *b)
+{
+	struct fp2w t;
+
+	FP2_CHECK(a);
+	FP2_CHECK(b);
+	fp2w_mul(&t, a, b);
+	fp2w_redc(r, &t);
 }
 
 void fp2_sqr(struct fp2 *r, const struct fp2 *a)

@@ -17,8 +17,12 @@ void adx_fp_mul(struct fp *r, const struct fp *a, const struct fp *b);
 void adx_fp_sqr(struct fp *r, const struct fp *a);
 void adx_fp_add(struct fp *r, const struct fp *a, const struct fp *b);
 void adx_fp_sub(struct fp *r, const struct fp *a, const struct fp *b);
-void adx_fpw_mul(struct fpw *r, const struct fp *a, const struct fp *b);
 void adx_fpw_redc(struct fp *r, const struct fpw *a);
+void adx_fpw_add(struct fpw *r, const struct fpw *a, const struct fpw *b);
+void adx_fpw_sub(struct fpw *r, const struct fpw *a, const struct fpw *b);
+void adx_fp_sqr_n(struct fp *r, const struct fp *a, unsigned int n);
+void adx_fp2w_mul(struct fp2w *r, const struct fp2 *a, const struct fp2 *b);
+void adx_fp2w_redc(struct fp2 *r, const struct fp2w *a);
 void adx_fp2_add(struct fp2 *r, const struct fp2 *a, const struct fp2 *b);
 void adx_fp2_sub(struct fp2 *r, const struct fp2 *a, const struct fp2 *b);
 void adx_fp2_mul(struct fp2 *r, const struct fp2 *a, const struct fp2 *b);
@@ -108,7 +112,11 @@ void fp2_sqr(struct fp2 *r, const struct fp2 *a)
 	adx_fp2_sqr(r, a);
 }
 
-#define fpw_mul adx_fpw_mul
 #define fpw_redc adx_fpw_redc
+#define fpw_add adx_fpw_add
+#define fpw_sub adx_fpw_sub
+#define fp_sqr_n adx_fp_sqr_n
+#define fp2w_mul adx_fp2w_mul
+#define fp2w_redc adx_fp2w_redc
 
 #endif

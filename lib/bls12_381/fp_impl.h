@@ -31,6 +31,7 @@ void fp_neg(struct fp *r, const struct fp *a)
 void fp_pow_vartime(struct fp *r, const struct fp *a, const uint64_t *e, size_t n_limbs)
 {
 	struct fp odd[16], acc = fp_one, a2;
+	unsigned int pending = 0;	/* squarings to do */
 	size_t i = n_limbs * 64;
 	bool started = false;
 	int k;
@@ -43,8 +44,7 @@ void fp_pow_vartime(struct fp *r, const struct fp *a, const uint64_t *e, size_t 
 		unsigned int w = 0, len = 0, used = 0;
 
 		if (!(e[(i - 1) / 64] >> ((i - 1) % 64) & 1)) {
-			if (started)
-				fp_sqr(&acc, &acc);
+			pending += started;
 			i--;
 			continue;
 		}
@@ -59,15 +59,17 @@ void fp_pow_vartime(struct fp *r, const struct fp *a, const uint64_t *e, size_t 
 			}
 		}
 		if (started) {
-			for (k = 0; k < (int)used; k++)
-				fp_sqr(&acc, &acc);
+			fp_sqr_n(&acc, &acc, pending + used);
 			fp_mul(&acc, &acc, &odd[w / 2]);
 		} else {
 			acc = odd[w / 2];
 			started = true;
 		}
+		pending = 0;
 		i -= used;
 	}
+	if (pending)
+		fp_sqr_n(&acc, &acc, pending);
 	*r = acc;
 }
 

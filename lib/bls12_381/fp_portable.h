@@ -2,8 +2,8 @@
 /*
  * fp_portable.h - multiplication in Fp and Fr in portable C
  *
- * What a core is built over: fr_mul, fr_sqr, fp_mul, fp_sqr and the products
- * fpw_mul, fpw_sqr with their reduction fpw_redc.  fp_adx.h is the other one.
+ * What a core is built over: fr_mul, fr_sqr, fp_mul, fp_sqr, fp_sqr_n (n squarings) and the products
+ * fpw_mul with their reduction fpw_redc.  fp_adx.h is the other one.
  */
 #ifndef CUZK_BLS12_381_FP_PORTABLE_H
 #define CUZK_BLS12_381_FP_PORTABLE_H
@@ -70,6 +70,13 @@ void fp_mul(struct fp *r, const struct fp *a, const struct fp *b)
 void fp_sqr(struct fp *r, const struct fp *a)
 {
 	fp_mul(r, a, a);
+}
+
+static void fp_sqr_n(struct fp *r, const struct fp *a, unsigned int n)
+{
+	fp_sqr(r, a);
+	while (--n)
+		fp_sqr(r, r);
 }
 
 static void fpw_mul(struct fpw *r, const struct fp *a, const struct fp *b)

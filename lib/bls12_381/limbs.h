@@ -36,6 +36,10 @@ struct fpw {
 	uint64_t l[12];
 };
 
+struct fp2w {
+	struct fpw c0, c1;
+};
+
 /* Whether a < m. */
 static force_inline bool limbs_below(const uint64_t *a, const uint64_t *m, int n)
 {
