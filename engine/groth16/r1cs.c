@@ -13,6 +13,7 @@ enum { WTNS_HEADER = 1, WTNS_VALUES = 2 };
 
 #define INPUT CUZK_ERROR_INPUT
 #define TERM_SIZE 36u	/* u32 wire, 32-byte coefficient */
+#define UNUSED_WIRES_MAX 65536u	/* in a file without labels */
 
 static int parse_header(struct r1cs *r, const char *name, const struct binfile_section *s,
 			uint64_t *n_labels, struct cuzk_error *err)
@@ -128,7 +129,15 @@ int r1cs_parse(struct r1cs *r, const char *name, const void *data, size_t size,
 				 name);
 	r->rows = rows->data;
 	r->rows_size = rows->size;
-	return parse_rows(r, name, err);
+	ret = parse_rows(r, name, err);
+	if (ret)
+		return ret;
+	/* the labels vouch for the number of wires; without them the terms must */
+	if (!labels && r->n_wires > r->n_terms + UNUSED_WIRES_MAX)
+		return error_set(err, INPUT, -EINVAL,
+				 "%s: header: %u wires, the constraints have only %" PRIu64 " terms", name,
+				 r->n_wires, r->n_terms);
+	return 0;
 }
 
 int r1cs_to_cs(const struct r1cs *r, struct flat_cs **out, struct cuzk_error *err)
