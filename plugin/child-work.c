@@ -416,6 +416,21 @@ static void wait_busy(struct child *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
+/* The engine did not take a partition: it waits again. */
+static void take_back(struct child *c, uint64_t tag)
+{
+	struct child_tag *t;
+
+	pthread_mutex_lock(&c->lock);
+	for (t = c->tags; t && t->tag != tag; t = t->next)
+		;
+	if (t)
+		t->started = false;
+	pthread_mutex_unlock(&c->lock);
+	child_send(c, WIRE_BUSY, 0, tag, NULL, 0);
+	wait_busy(c);
+}
+
 /* What the owner needs of a tag; false: it is gone or cancelled. */
 static bool begin_tag(struct child *c, uint64_t tag, struct cuzk_task **task,
 		      uint32_t *partition)
@@ -457,19 +472,14 @@ static void prove(struct child *c, const struct child_work *w)
 	int r = -ECANCELED;
 
 	init_error(&err);
-	if (begin_tag(c, w->tag, &task, &partition)) {
+	while (begin_tag(c, w->tag, &task, &partition)) {
 		child_send(c, WIRE_STARTED, 0, w->tag, NULL, 0);
-		for (;;) {
-			r = c->ops.prove(c->inst, task, partition, w->tag, &err);
-			if (r != -EAGAIN)
-				break;
-			if (is_cancelled(c, w->tag)) {
-				r = -ECANCELED;
-				break;
-			}
-			wait_busy(c);
-			init_error(&err);
-		}
+		r = c->ops.prove(c->inst, task, partition, w->tag, &err);
+		if (r != -EAGAIN)
+			break;
+		take_back(c, w->tag);
+		r = -ECANCELED;
+		init_error(&err);
 	}
 	if (!r) {
 		/* A cancel that came before the engine knew the tag was lost. */

@@ -5,6 +5,7 @@
  * A partition is stuck when its stage is over its limit and has not moved for
  * heartbeat_limit.  A stage that is slow and moves may go on (the scheduler has
  * deadlines for the whole); one that stands still within its limit may, too.
+ * Partitions that wait behind others have no limit, unless none is worked on.
  */
 #include "plugin/instance-private.h"
 
@@ -44,6 +45,21 @@ static uint64_t admit_deadline(const struct instance *inst)
 				 : INSTANCE_NEVER;
 }
 
+/* It has partitions and works on none. */
+static uint64_t idle_deadline(const struct instance *inst)
+{
+	unsigned int i;
+
+	for (i = 0; i < inst->n_flights; i++) {
+		if (inst->flights[i].started)
+			return INSTANCE_NEVER;
+	}
+	if (!inst->n_flights || inst->aux.active)
+		return INSTANCE_NEVER;
+	return inst->idle_since_ms + later(inst->limits.stage_limit[CUZK_STAGE_IDLE],
+					   inst->limits.heartbeat_limit);
+}
+
 /* The first moment at which there is something to do. */
 uint64_t instance_deadline(const struct instance *inst)
 {
@@ -54,6 +70,7 @@ uint64_t instance_deadline(const struct instance *inst)
 	if (!inst->pid || inst->death_known)
 		return next;
 	next = earlier(next, earlier(aux_deadline(inst), admit_deadline(inst)));
+	next = earlier(next, idle_deadline(inst));
 	for (i = 0; i < inst->n_flights; i++)
 		next = earlier(next, flight_deadline(inst, &inst->flights[i]));
 	return next;
@@ -92,6 +109,10 @@ static void check_work(struct instance *inst, uint64_t now)
 		instance_kill(inst, INSTANCE_DEATH_STUCK, false,
 			      "admission stuck: %llu ms for one request",
 			      (unsigned long long)(now - inst->admit_since_ms));
+	else if (now >= idle_deadline(inst))
+		instance_kill(inst, INSTANCE_DEATH_STUCK, false,
+			      "has %u partitions and began none for %llu ms", inst->n_flights,
+			      (unsigned long long)(now - inst->idle_since_ms));
 	else
 		check_flights(inst, now);
 }

@@ -133,6 +133,18 @@ static int on_started(struct instance *inst, struct wire_message *msg)
 	return 0;
 }
 
+static int on_busy(struct instance *inst, struct wire_message *msg)
+{
+	struct instance_flight *f = instance_find_flight(inst, msg->h.tag);
+
+	if (!f || !f->started)
+		return -EBADMSG;
+	f->started = false;
+	f->stage = CUZK_STAGE_IDLE;
+	f->done = f->total = 0;
+	return 0;
+}
+
 /* Only what goes on counts as movement: a hung loop may repeat itself. */
 static bool has_moved(uint32_t *stage, uint64_t *done, uint64_t *total, uint64_t *since,
 		      const struct wire_heartbeat *beat)
@@ -225,6 +237,7 @@ static int on_completed(struct instance *inst, struct wire_message *msg)
 		result.cls = CUZK_ERROR_INTERNAL;
 	task = f->task;
 	partition = f->partition;
+	inst->idle_since_ms = instance_now_ms();
 	end_flight(inst, f);
 	count_result(inst, &result);
 	inst->ops->completed(inst->ctx, inst, task, partition, msg->h.tag, &result);
@@ -277,6 +290,7 @@ static int on_params(struct instance *inst, struct wire_message *msg)
 	if (done.status > 0 || done.error.cls > CUZK_ERROR_INTERNAL)
 		return -EBADMSG;
 	inst->aux.active = false;
+	inst->idle_since_ms = instance_now_ms();
 	inst->ops->loaded(inst->ctx, inst, msg->h.id, done.status, done.was, done.bytes,
 			  &done.error);
 	return 0;
@@ -375,6 +389,7 @@ static int dispatch(struct instance *inst, struct wire_message *msg)
 		[WIRE_ADMITTED] = on_admitted,
 		[WIRE_REFUSED] = on_refused,
 		[WIRE_STARTED] = on_started,
+		[WIRE_BUSY] = on_busy,
 		[WIRE_HEARTBEAT] = on_heartbeat,
 		[WIRE_COMPLETED] = on_completed,
 		[WIRE_PARAMS] = on_params,
@@ -386,6 +401,7 @@ static int dispatch(struct instance *inst, struct wire_message *msg)
 	};
 	static const uint32_t served = 1u << (WIRE_ADMITTED - WIRE_HELLO) |
 		1u << (WIRE_REFUSED - WIRE_HELLO) | 1u << (WIRE_STARTED - WIRE_HELLO) |
+		1u << (WIRE_BUSY - WIRE_HELLO) |
 		1u << (WIRE_COMPLETED - WIRE_HELLO) | 1u << (WIRE_PARAMS - WIRE_HELLO);
 	unsigned int type = msg->h.type;
 

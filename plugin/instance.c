@@ -404,12 +404,15 @@ int instance_prove(struct instance *inst, uint64_t id, uint32_t partition, uint6
 		return -ENOENT;
 	if (!tag || instance_find_flight(inst, tag))
 		return -EEXIST;
+	if (!inst->n_flights)
+		inst->idle_since_ms = now;
 	inst->flights[inst->n_flights++] = (struct instance_flight){
 		.task = id, .tag = tag, .partition = partition, .since_ms = now, .moved_ms = now,
 	};
 	task->users++;
 	instance_set_state(inst, INSTANCE_BUSY, NULL);
 	instance_send(inst, WIRE_PROVE, id, tag, &prove, sizeof(prove), -1);
+	instance_arm(inst);
 	return 0;
 }
 

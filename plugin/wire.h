@@ -44,6 +44,7 @@ enum wire_type {
 	WIRE_ADMITTED,		/* id: task; struct cuzk_plan */
 	WIRE_REFUSED,		/* id: task; struct wire_error */
 	WIRE_STARTED,		/* tag: the engine gets it now; tag 0: id is a cookie */
+	WIRE_BUSY,		/* tag: it did not take it; another WIRE_STARTED follows */
 	WIRE_HEARTBEAT,		/* tag; struct wire_heartbeat */
 	WIRE_COMPLETED,		/* id: task, tag; struct cuzk_result */
 	WIRE_PARAMS,		/* id: cookie; struct wire_params: end of preload or evict */
