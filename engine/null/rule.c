@@ -16,7 +16,8 @@ static void put_number(struct sha256 *h, uint64_t v, unsigned int bytes)
 static void put_blob(struct sha256 *h, const struct cuzk_blob *blob)
 {
 	put_number(h, blob->len, 8);
-	sha256_update(h, blob->data, blob->len);
+	if (blob->len)
+		sha256_update(h, blob->data, blob->len);
 }
 
 void null_digest(const struct cuzk_request *rq, uint8_t digest[32])
