@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* base64.c - base64 decoding, standard and URL-safe alphabet */
+/* base64.c - base64, decoding of the standard and URL-safe alphabet */
 #include <errno.h>
 #include <stdbool.h>
 
@@ -111,4 +111,27 @@ int base64_decode(uint8_t *out, size_t *out_len, const char *text, size_t len, s
 	} while (n);
 	*out_len = total;
 	return 0;
+}
+
+void base64_encode(char *out, const void *data, size_t len)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const uint8_t *p = data;
+	uint32_t v;
+
+	for (; len >= 3; len -= 3, p += 3) {
+		v = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
+		*out++ = digits[v >> 18];
+		*out++ = digits[v >> 12 & 63];
+		*out++ = digits[v >> 6 & 63];
+		*out++ = digits[v & 63];
+	}
+	if (!len)
+		return;
+	v = (uint32_t)p[0] << 16 | (len == 2 ? (uint32_t)p[1] << 8 : 0);
+	*out++ = digits[v >> 18];
+	*out++ = digits[v >> 12 & 63];
+	*out++ = len == 2 ? digits[v >> 6 & 63] : '=';
+	*out = '=';
 }

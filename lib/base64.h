@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * base64.h - base64 decoding (RFC 4648), standard and URL-safe alphabet
+ * base64.h - base64 (RFC 4648); decoding takes the standard and the URL-safe alphabet
  *
  * Padding may be missing where the text ends; what is given must be right,
  * and the unused bits of the last character must be zero.  No white space.
@@ -30,5 +30,9 @@ struct base64_reader {
 void base64_open(struct base64_reader *r, const char *text, size_t len);
 /* 0 bytes: the end.  -EINVAL: r->pos is the offset of the wrong character. */
 int base64_read(struct base64_reader *r, uint8_t *out, size_t max, size_t *out_len);
+
+/* Standard alphabet with padding, no NUL; out has BASE64_LENGTH(len) characters. */
+#define BASE64_LENGTH(len) (((len) + 2) / 3 * 4)
+void base64_encode(char *out, const void *data, size_t len);
 
 #endif

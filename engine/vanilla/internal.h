@@ -146,6 +146,14 @@ int porep_c1_read(struct vanilla *v, const struct cuzk_request *req, struct c1 *
 		  struct cuzk_error *err);
 void porep_free(struct vanilla *v);
 const struct porep_input *porep_input(const struct vanilla *v, uint32_t partition);
+/* From v's registered proof, ticket and comm_d. */
+void porep_replica_id(const struct vanilla *v, uint64_t miner, uint64_t sector, uint8_t id[32]);
+/*
+ * Label of node on layer (from 0): parents are the labels of the base parents
+ * on the same layer, and above layer 0 of the expander parents on the one before.
+ */
+void porep_label(const uint8_t replica_id[32], unsigned int layer, uint32_t node,
+		 const uint8_t *const parents[N_PARENTS], uint8_t out[32]);
 /* Column c of a challenge, for messages: "replica_column_proofs.drg_parents[3]". */
 const char *porep_column_name(unsigned int c);
 

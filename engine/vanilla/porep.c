@@ -158,35 +158,32 @@ static bool check_paths(const struct opened *o)
 	return true;
 }
 
-/* label of the challenged node on layer (from 0) out of its parents' labels */
-static void label(const struct opened *o, uint8_t rows[N_PARENTS][MAX_LAYERS][32],
-		  unsigned int layer, struct fr *out)
+void porep_label(const uint8_t replica_id[32], unsigned int layer, uint32_t node,
+		 const uint8_t *const parents[N_PARENTS], uint8_t out[32])
 {
-	uint8_t head[64] = { 0 }, digest[32];
+	uint8_t head[64] = { 0 };
 	unsigned int p, n = layer ? N_PARENTS : POREP_DRG_PARENTS;
 	struct sha256 h;
 	int i;
 
-	memcpy(head, o->w->v->replica_id, 32);
+	memcpy(head, replica_id, 32);
 	head[35] = layer + 1;
 	for (i = 0; i < 4; i++)
-		head[40 + i] = o->node >> (24 - 8 * i);
+		head[40 + i] = node >> (24 - 8 * i);
 	sha256_init(&h);
 	sha256_update(&h, head, sizeof(head));
-	for (p = 0; p < N_HASHED_PARENTS; p++) {
-		unsigned int c = p % n;
-
-		sha256_update(&h, rows[c][c < POREP_DRG_PARENTS ? layer : layer - 1], 32);
-	}
-	sha256_final(&h, digest);
-	digest[31] &= 0x3f;
-	fr_from_bytes_le(out, digest);		/* 254 bits */
+	/* the sector's first node has none */
+	for (p = 0; node && p < N_HASHED_PARENTS; p++)
+		sha256_update(&h, parents[p % n], 32);
+	sha256_final(&h, out);
+	out[31] &= 0x3f;
 }
 
 static void check_labels(const struct opened *o)
 {
 	const unsigned int layers = o->w->v->shape->layers;
-	uint8_t rows[N_PARENTS][MAX_LAYERS][32];
+	uint8_t rows[N_PARENTS][MAX_LAYERS][32], label[32];
+	const uint8_t *parents[N_PARENTS];
 	unsigned int c, l;
 	struct fr x;
 
@@ -194,7 +191,11 @@ static void check_labels(const struct opened *o)
 		for (l = 0; l < layers; l++)
 			fr_to_bytes_le(rows[c][l], &o->rows[c][l]);
 	for (l = 0; l < layers; l++) {
-		label(o, rows, l, &x);
+		/* base parents on the same layer, expander parents on the one before */
+		for (c = 0; c < (l ? N_PARENTS : POREP_DRG_PARENTS); c++)
+			parents[c] = rows[c][c < POREP_DRG_PARENTS ? l : l - 1];
+		porep_label(o->w->v->replica_id, l, o->node, parents, label);
+		fr_from_bytes_le(&x, label);		/* 254 bits */
 		if (!fr_equal(&x, &o->extra->own_rows[l])) {
 			fail(o, porep_column_name(COLUMN_OWN),
 			     ".column.rows[%u]: not the label that the parents' labels give", l);
@@ -231,20 +232,27 @@ static void prover_id(uint64_t miner, uint8_t out[32])
 	} while (miner);
 }
 
-static int check_replica_id(const struct vanilla *v, const struct c1 *c1, uint64_t miner,
-			    struct cuzk_error *err)
+void porep_replica_id(const struct vanilla *v, uint64_t miner, uint64_t sector, uint8_t id[32])
 {
-	uint8_t in[32 + 8 + 32 + 32 + 32] = { 0 }, id[32];
+	uint8_t in[32 + 8 + 32 + 32 + 32] = { 0 };
 	int i;
 
 	prover_id(miner, in);
 	for (i = 0; i < 8; i++)
-		in[32 + i] = c1->sector_number >> (56 - 8 * i);
+		in[32 + i] = sector >> (56 - 8 * i);
 	memcpy(in + 40, v->ticket, 32);
 	memcpy(in + 72, v->comm_d, 32);
 	in[104] = v->registered;	/* porep id: the number, then zeros */
 	sha256(id, in, sizeof(in));
 	id[31] &= 0x3f;
+}
+
+static int check_replica_id(const struct vanilla *v, const struct c1 *c1, uint64_t miner,
+			    struct cuzk_error *err)
+{
+	uint8_t id[32];
+
+	porep_replica_id(v, miner, c1->sector_number, id);
 	if (!memcmp(id, v->replica_id, 32))
 		return 0;
 	return input_error(err, "vanilla_proof: replica_id: does not follow from miner_id %llu, sector %llu, ticket and comm_d",
