@@ -316,43 +316,55 @@ FV_INLINE void fv_mul(struct fv *r, const struct fv *a, const struct fv *b)
 	fv_mul_digits(r, &t, b->l[0], b->l[1], b->l[2], b->l[3], b->l[4]);
 }
 
+/* Like struct tw, but a factor per lane. */
+struct fv_ahead {
+	__m512i l[5][5];
+};
+
+/* Digit j of what digit i of the other factor is multiplied by; one of w and v is NULL. */
+FV_INLINE __m512i fv_ahead_digit(const struct tw *w, const struct fv_ahead *v, int i, int j)
+{
+	return v ? v->l[i][j] : fv_set1(w->l[i][j]);
+}
+
 /*
- * r = t * w for a factor known ahead, in (-r, r): 66 multiplications for
+ * r = t times a factor known ahead, in (-r, r): 66 multiplications for
  * fv_mul()'s 90.  t's digits below 2^52.  Column by column, so that the digits
  * of the reduction are known early; two sums for some columns, as one
  * product waits four cycles for another in the same sum.
  */
-FV_INLINE void fv_mul_tw_digits(struct fv *r, const struct fv *t, const struct tw *w)
+FV_INLINE void fv_mul_known(struct fv *r, const struct fv *t, const struct tw *w,
+			    const struct fv_ahead *v)
 {
-	__m512i c[7], c1, c3, c4, v;
+	__m512i c[7], c1, c3, c4, f;
 	int i;
 
 	FV_UNROLL for (i = 0; i < 7; i++)
 		c[i] = _mm512_setzero_si512();
 	c1 = c3 = c4 = _mm512_setzero_si512();
 	FV_UNROLL for (i = 0; i < 5; i++) {
-		v = fv_set1(w->l[i][0]);
-		c[0] = _mm512_madd52lo_epu64(c[0], t->l[i], v);
-		c1 = _mm512_madd52hi_epu64(c1, t->l[i], v);
-		v = fv_set1(w->l[i][1]);
-		c[1] = _mm512_madd52lo_epu64(c[1], t->l[i], v);
-		c[2] = _mm512_madd52hi_epu64(c[2], t->l[i], v);
+		f = fv_ahead_digit(w, v, i, 0);
+		c[0] = _mm512_madd52lo_epu64(c[0], t->l[i], f);
+		c1 = _mm512_madd52hi_epu64(c1, t->l[i], f);
+		f = fv_ahead_digit(w, v, i, 1);
+		c[1] = _mm512_madd52lo_epu64(c[1], t->l[i], f);
+		c[2] = _mm512_madd52hi_epu64(c[2], t->l[i], f);
 	}
 	c[1] = _mm512_add_epi64(c[1], c1);
 	FV_UNROLL for (i = 0; i < 5; i++) {
-		v = fv_set1(w->l[i][2]);
-		c[2] = _mm512_madd52lo_epu64(c[2], t->l[i], v);
-		c[3] = _mm512_madd52hi_epu64(c[3], t->l[i], v);
-		v = fv_set1(w->l[i][3]);
-		c3 = _mm512_madd52lo_epu64(c3, t->l[i], v);
-		c4 = _mm512_madd52hi_epu64(c4, t->l[i], v);
+		f = fv_ahead_digit(w, v, i, 2);
+		c[2] = _mm512_madd52lo_epu64(c[2], t->l[i], f);
+		c[3] = _mm512_madd52hi_epu64(c[3], t->l[i], f);
+		f = fv_ahead_digit(w, v, i, 3);
+		c3 = _mm512_madd52lo_epu64(c3, t->l[i], f);
+		c4 = _mm512_madd52hi_epu64(c4, t->l[i], f);
 	}
 	c[3] = _mm512_add_epi64(c[3], c3);
 	fv_redc_digit(c, 0);
 	FV_UNROLL for (i = 0; i < 5; i++) {
-		v = fv_set1(w->l[i][4]);
-		c4 = _mm512_madd52lo_epu64(c4, t->l[i], v);
-		c[5] = _mm512_madd52hi_epu64(c[5], t->l[i], v);
+		f = fv_ahead_digit(w, v, i, 4);
+		c4 = _mm512_madd52lo_epu64(c4, t->l[i], f);
+		c[5] = _mm512_madd52hi_epu64(c[5], t->l[i], f);
 	}
 	c[4] = _mm512_add_epi64(c[4], c4);
 	fv_redc_digit(c, 1);
@@ -366,7 +378,13 @@ FV_INLINE void fv_mul_tw(struct fv *r, const struct fv *a, const struct tw *w)
 	struct fv t;
 
 	fv_carry_plus(&t, a, 16);
-	fv_mul_tw_digits(r, &t, w);
+	fv_mul_known(r, &t, w, NULL);
+}
+
+/* a tidy; the result is in (-r, r) */
+FV_INLINE void fv_mul_ahead(struct fv *r, const struct fv *a, const struct fv_ahead *w)
+{
+	fv_mul_known(r, a, NULL, w);
 }
 
 /* a and b tidy; the result is in (-r, r), short by FV_PRODUCT_FACTOR */
@@ -398,6 +416,34 @@ static inline void tw_from_fr(struct tw *w, const struct fr *a)
 		w->l[i][2] = (t.l[1] >> 40 | t.l[2] << 24) & FV_MASK;
 		w->l[i][3] = (t.l[2] >> 28 | t.l[3] << 36) & FV_MASK;
 		w->l[i][4] = t.l[3] >> 16;
+		for (j = 0; j < 52; j++)
+			fr_double(&shift, &shift);
+	}
+}
+
+/* a tidy, a factor; shifts[i] is 2^(52 i + 104) as words, in all lanes, tidy */
+FV_INLINE void fv_ahead_init(struct fv_ahead *w, const struct fv *a, const struct fv shifts[5])
+{
+	struct fv t;
+	int i, j;
+
+	for (i = 0; i < 5; i++) {
+		fv_mul_tidy(&t, a, &shifts[i]);
+		fv_tidy(&t, &t);
+		for (j = 0; j < 5; j++)
+			w->l[i][j] = t.l[j];
+	}
+}
+
+static inline void fv_ahead_shifts(struct fv shifts[5])
+{
+	struct fr shift = {{ 0, 1ull << 40 }}, lanes[FV_LANES];
+	int i, j;
+
+	for (i = 0; i < 5; i++) {
+		for (j = 0; j < FV_LANES; j++)
+			lanes[j] = shift;
+		fv_load(&shifts[i], lanes, 1);
 		for (j = 0; j < 52; j++)
 			fr_double(&shift, &shift);
 	}

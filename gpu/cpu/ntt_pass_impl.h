@@ -159,31 +159,32 @@ static void read_rows(struct fv *x, const struct ntt_pass *p, size_t base)
 	const size_t n = (size_t)1 << p->log_r;
 	const unsigned int shift = NTT_MAX_LOG_R - p->log_r;
 	const struct tw *in_tw = p->in_tw;
-	size_t i;
+	size_t j;
 
-	for (i = 0; i < n; i++) {
-		size_t j = p->brev[i] >> shift;
+	for (j = 0; j < n; j++) {
 		size_t at = base + j * p->src_row;
+		struct fv *to = &x[p->brev[j] >> shift];
 
-		if (i + AHEAD < n)
-			prefetch_row(p, base + (p->brev[i + AHEAD] >> shift) * p->src_row);
-		fv_load(&x[i], p->src + at, p->src_lane);
+		if (j + AHEAD < n)
+			prefetch_row(p, at + AHEAD * p->src_row);
+		fv_load(to, p->src + at, p->src_lane);
 		if (p->src2) {
 			struct fv t;
 
 			fv_load(&t, p->src2 + at, p->src_lane);
-			fv_mul_tidy(&x[i], &x[i], &t);
+			fv_mul_tidy(to, to, &t);
 		} else {
-			fv_center(&x[i], &x[i]);
+			fv_center(to, to);
 		}
 		if (in_tw)
-			fv_mul_tw(&x[i], &x[i], &in_tw[j]);
+			fv_mul_tw(to, to, &in_tw[j]);
 	}
 }
 
 /* The geometric factors along the lanes: of this group, and on to the next. */
 struct geometry {
 	struct fv start, step, start_next, step_next;
+	struct fv shifts[5];
 };
 
 /* out = base * ratio^(first + lane); next = ratio^8 in all lanes */
@@ -212,6 +213,7 @@ static void geometry_init(struct geometry *g, const struct ntt_pass *p, size_t e
 		fr_pow_u64(&start_lane, &start_lane, e0);
 		fr_pow_u64(&step_base, &step_base, e0);
 	}
+	fv_ahead_shifts(g->shifts);
 	geometry_side(&g->start, &g->start_next, &p->start_base, &start_lane, lane);
 	geometry_side(&g->step, &g->step_next, &step_base, &p->step_lane, lane);
 }
@@ -237,24 +239,25 @@ static void write_geometric(const struct fv *x, const struct ntt_pass *p, size_t
 {
 	const size_t n = (size_t)1 << p->log_r;
 	struct fr *dst = p->dst + base;
-	struct fv f[4], s2, s4;
+	struct fv f[4], s2, s4, t;
+	struct fv_ahead step;
 	size_t k;
 	int i;
 
 	factor_mul(&s2, &g->step, &g->step);
 	factor_mul(&s4, &s2, &s2);
+	fv_ahead_init(&step, &s4, g->shifts);
 	f[0] = g->start;
 	factor_mul(&f[1], &f[0], &g->step);
 	factor_mul(&f[2], &f[0], &s2);
 	factor_mul(&f[3], &f[1], &s2);
 	for (k = 0; k < n; k += 4) {
 		for (i = 0; i < 4; i++) {
-			struct fv t;
-
 			fv_mul(&t, &x[k + i], &f[i]);
 			fv_tidy(&t, &t);
 			fv_store(dst + (k + i) * p->dst_row, p->dst_lane, &t);
-			factor_mul(&f[i], &f[i], &s4);
+			fv_mul_ahead(&t, &f[i], &step);
+			fv_tidy(&f[i], &t);
 		}
 	}
 }

@@ -76,6 +76,24 @@ FV_INLINE void fv_mul_tw(struct fv *r, const struct fv *a, const struct tw *w)
 		fr_mul(&r->e[i], &a->e[i], &w->f);
 }
 
+struct fv_ahead {
+	struct fv f;
+};
+
+FV_INLINE void fv_ahead_shifts(struct fv shifts[5])
+{
+}
+
+FV_INLINE void fv_ahead_init(struct fv_ahead *w, const struct fv *a, const struct fv shifts[5])
+{
+	w->f = *a;
+}
+
+FV_INLINE void fv_mul_ahead(struct fv *r, const struct fv *a, const struct fv_ahead *w)
+{
+	fv_mul(r, a, &w->f);
+}
+
 FV_INLINE void fv_center(struct fv *r, const struct fv *a)
 {
 	*r = *a;
