@@ -2,6 +2,9 @@
 /* u-fp.c - Fp and Fp2 against GMP, on both builds of the arithmetic */
 #include <errno.h>
 #include <gmp.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "lib/bls12_381/arch.h"
 #include "lib/bls12_381/fp.h"
@@ -316,6 +319,27 @@ static void test_fp2(void)
 	mpz_clears(x, y, NULL);
 }
 
+/* A build with --enable-verify stops at an operand that is not reduced. */
+static void test_verify(void)
+{
+#ifdef CUZK_VERIFY
+	struct fp bad, r;
+	int status = 0;
+	pid_t pid;
+
+	memset(&bad, 0xff, sizeof(bad));
+	pid = fork();
+	if (!pid) {
+		freopen("/dev/null", "w", stderr);
+		fp_add(&r, &fp_one, &bad);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "%s: unreduced operands abort",
+	   bls_arch_name());
+#endif
+}
+
 int main(void)
 {
 	int portable;
@@ -332,6 +356,7 @@ int main(void)
 		test_inv_many();
 		test_bytes();
 		test_fp2();
+		test_verify();
 	}
 	return tap_done();
 }
