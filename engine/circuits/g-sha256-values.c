@@ -8,7 +8,7 @@
  */
 #include "engine/circuits/g-sha256.h"
 #include "engine/circuits/gadgets.h"
-#include "engine/circuits/sha256-const.h"
+#include "lib/sha256.h"
 
 struct vword {
 	uint32_t v;	/* value of the Boolean */

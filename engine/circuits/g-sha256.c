@@ -10,7 +10,7 @@
 
 #include "engine/circuits/g-sha256.h"
 #include "engine/circuits/gadgets.h"
-#include "engine/circuits/sha256-const.h"
+#include "lib/sha256.h"
 
 /* bits, least significant first */
 struct word {
@@ -256,7 +256,7 @@ void sha256_initial_state(uint32_t state[SHA_STATE_BITS])
 	unsigned int i;
 
 	for (i = 0; i < SHA_STATE_BITS; i++)
-		state[i] = sha256_h0[i / 32] >> (i % 32) & 1 ? CS_ARG_TRUE : CS_ARG_FALSE;
+		state[i] = sha256_iv[i / 32] >> (i % 32) & 1 ? CS_ARG_TRUE : CS_ARG_FALSE;
 }
 
 void gadget_sha256_block(struct synth *s, const uint32_t msg[SHA_BLOCK_BITS],

@@ -81,6 +81,9 @@ static void or_shifted(uint64_t *dst, uint64_t at, const uint64_t *src, uint32_t
 
 	dst += at / 64;
 	for (i = 0; i < n; i++) {
+		/* leaves the pages of a map that is mostly zero alone: they cost no memory */
+		if (!src[i])
+			continue;
 		dst[i] |= src[i] << shift;
 		if (shift && src[i] >> (64 - shift))
 			dst[i + 1] |= src[i] >> (64 - shift);

@@ -55,13 +55,15 @@ int cs_transpose_eval(const struct cs *cs, struct tpool *pool, const struct fr *
 		      struct fr *at, struct fr *bt, struct fr *ct);
 
 /*
- * The cache file: a versioned header with a SHA-256 of the rest, then the
+ * The cache file: a versioned header with a SHA-256 of the file, then the
  * arrays as they are in memory, mapped read-only.  The densities are made
- * again at load.  write replaces path at once (rename).  map gives -EBADMSG
- * and one line in err (256 bytes) for a file that is not exactly what write
- * makes; -ENOENT, -EACCES... from the system.
+ * again at load.  tag is the circuit's name.  write replaces path at once
+ * (rename).  map gives -EBADMSG and one line in err (256 bytes) for a file that
+ * is not exactly what write makes for that tag; -ENOENT, -EACCES, -ENOMEM...
+ * from the system.  The version changes with lib/cs.h and with any circuit.
  */
-int cs_file_write(const struct cs *cs, const char *path, char *err);
-int cs_file_map(const char *path, struct cs **cs, char *err);
+#define CS_FILE_VERSION 1
+int cs_file_write(const struct cs *cs, const char *tag, const char *path, char *err);
+int cs_file_map(const char *path, const char *tag, struct cs **cs, char *err);
 
 #endif
