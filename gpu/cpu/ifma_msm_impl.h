@@ -16,12 +16,14 @@
  */
 
 /* Additions that share an inversion: V vectors of 8. 2 KiB each in G1, to stay in L2. */
-#define V (MSM_SLOTS / 8)
+#define V (MSM_LISTS / 8)
 
 struct work {
 	struct el x[V], y[V], d[V];	/* d also keeps nothing between rounds */
 	struct fp8 before[V];
-	uint32_t index[8 * V];		/* of the second points, with their signs */
+	/* of the second points, with their signs; of this round and the next */
+	uint32_t indices[2][8 * V];
+	uint32_t *index, *next;
 	uint8_t infinite[V];		/* lanes of x, y that are infinity */
 	uint8_t special[V], doubled[V], copied[V], kept[V], vanished[V];
 };
@@ -140,64 +142,124 @@ void NAME(special_second)(struct work *w, size_t v, const struct el *inv, const 
 	w->y[v] = y3;
 }
 
+/* The second pass for one vector that is a plain addition. */
+static __attribute__((noinline))
+void NAME(plain_second)(struct work *w, size_t v, const struct el *inv, const void *base,
+			enum source source)
+{
+	struct el y2, l, x3, t;
+	__mmask8 neg;
+
+	neg = load_y(&y2, base, &w->index[8 * v], source);
+	el_sub_signed(&t, &y2, neg, &w->y[v]);
+	el_mul(&l, &t, inv);
+	el_sqr_sub_twice_sub(&x3, &l, &w->x[v], &w->d[v]);
+	el_sub(&t, &w->x[v], &x3);
+	el_mul_sub(&w->y[v], &l, &t, &w->y[v]);
+	w->x[v] = x3;
+}
+
+FP8_INLINE void prefetch(const uint32_t *index, const void *base, size_t size, int hint)
+{
+	size_t i, k;
+
+#pragma GCC unroll 8
+	for (i = 0; i < 8; i++)
+		for (k = 0; k < size; k += 64)
+			_mm_prefetch((const char *)base + (index[i] & ~MSM_NEGATIVE) * size + k,
+				     hint);
+}
+
 /*
  * The first n_lanes points of w->x, y become themselves plus the points that
- * w->index names in base.
+ * w->index names in base.  WAYS vectors are worked on in turn: one's products fill the
+ * gaps that the carries of the other leave.  Each way has its own chain of products.
+ * The second pass reads little, and fetches the n_next points of the next round.
  */
-FP8_INLINE void add_round(struct work *w, size_t n_lanes, const void *base, enum source source)
+#define WAYS 2
+#define AHEAD 6		/* vectors, prefetched */
+
+FP8_INLINE void add_round(struct work *w, size_t n_lanes, size_t n_next, const void *base,
+			  enum source source)
 {
-	const size_t size = source == PACKED ? POINT_SIZE : SUM_SIZE, n = (n_lanes + 7) / 8;
-	const size_t ahead = 8 * 6;
-	struct fp8 product, u, norm;
-	size_t i, k, v;
+	const size_t size = source == PACKED ? POINT_SIZE : SUM_SIZE;
+	const size_t n = (n_lanes + 8 * WAYS - 1) / (8 * WAYS) * WAYS;
+	struct fp8 product[WAYS], u[WAYS], norm[WAYS], all;
+	size_t i, v;
+	int k;
 
 	for (i = n_lanes; i < 8 * n; i++)
 		w->index[i] = 0;
-	fp8_set_const(&product, ifma_one);
-	for (i = 0; i < ahead && i < 8 * n; i++)
-		for (k = 0; k < size; k += 64)
-			_mm_prefetch((const char *)base + (w->index[i] & ~MSM_NEGATIVE) * size + k,
-				     _MM_HINT_T0);
-	for (v = 0; v < n; v++) {
-		struct el x2;
-		__mmask8 active = v + 1 < n ? 0xff : 0xff >> (8 * n - n_lanes), infinite;
+	for (v = (n_lanes + 7) / 8; v < n; v++)
+		w->infinite[v] = 0;
+	for (k = 0; k < WAYS; k++)
+		fp8_set_const(&product[k], ifma_one);
+	for (v = 0; v < AHEAD && v < n; v++)
+		prefetch(&w->index[8 * v], base, size, _MM_HINT_T0);
+	for (v = 0; v < n; v += WAYS) {
+		struct el x2[WAYS];
+		__mmask8 active, infinite[WAYS];
 
-		if (8 * v + ahead < 8 * n)
-			for (i = 8 * v + ahead; i < 8 * v + ahead + 8; i++)
-				for (k = 0; k < size; k += 64)
-					_mm_prefetch((const char *)base + size *
-						     (w->index[i] & ~MSM_NEGATIVE) + k,
-						     _MM_HINT_T0);
-		infinite = load_x(&x2, base, &w->index[8 * v], source);
-		el_sub(&w->d[v], &x2, &w->x[v]);
-		w->special[v] = 0;
-		if (__builtin_expect((el_maybe_zero(&w->d[v]) | infinite | w->infinite[v] |
-				      (__mmask8)~active) != 0, 0))
-			NAME(special_first)(w, v, active, infinite, base, source);
-		w->before[v] = product;
-		el_norm(&norm, &w->d[v]);
-		fp8_mul(&product, &product, &norm);
+		for (k = 0; k < WAYS; k++) {
+			if (v + k + AHEAD < n)
+				prefetch(&w->index[8 * (v + k + AHEAD)], base, size, _MM_HINT_T0);
+			infinite[k] = load_x(&x2[k], base, &w->index[8 * (v + k)], source);
+		}
+		for (k = 0; k < WAYS; k++) {
+			el_sub(&w->d[v + k], &x2[k], &w->x[v + k]);
+			active = 8 * (v + k + 1) <= n_lanes ? 0xff : 8 * (v + k) >= n_lanes ? 0 :
+				 0xff >> (8 * (v + k + 1) - n_lanes);
+			w->special[v + k] = 0;
+			if (__builtin_expect((el_maybe_zero(&w->d[v + k]) | infinite[k] |
+					      w->infinite[v + k] | (__mmask8)~active) != 0, 0))
+				NAME(special_first)(w, v + k, active, infinite[k], base, source);
+			w->before[v + k] = product[k];
+			el_norm(&norm[k], &w->d[v + k]);
+		}
+		for (k = 0; k < WAYS; k++)
+			fp8_mul(&product[k], &product[k], &norm[k]);
 	}
-	fp8_inv_vartime(&u, &product);
-	for (v = n; v-- > 0;) {
-		struct el inv, y2, l, x3, t;
-		__mmask8 neg;
+	fp8_mul(&all, &product[0], &product[1]);
+	fp8_inv_vartime(&all, &all);
+	fp8_mul(&u[0], &all, &product[1]);
+	fp8_mul(&u[1], &all, &product[0]);
+	_Static_assert(WAYS == 2, "two chains are inverted together");
+	for (v = n; v > 0;) {
+		struct el inv[WAYS], y2[WAYS], l[WAYS], x3[WAYS], t[WAYS];
+		__mmask8 neg[WAYS];
 
-		fp8_mul(&norm, &u, &w->before[v]);
-		el_norm(&t.c[0], &w->d[v]);
-		fp8_mul(&u, &u, &t.c[0]);
-		el_inv_from_norm(&inv, &w->d[v], &norm);
-		if (__builtin_expect(w->special[v], 0)) {
-			NAME(special_second)(w, v, &inv, base, source);
+		v -= WAYS;
+		for (k = 0; k < WAYS; k++)
+			if (8 * (v + k + 1) <= n_next)
+				prefetch(&w->next[8 * (v + k)], base, size, _MM_HINT_T1);
+		for (k = 0; k < WAYS; k++)
+			fp8_mul(&norm[k], &u[k], &w->before[v + k]);
+		for (k = 0; k < WAYS; k++)
+			el_norm(&all, &w->d[v + k]), fp8_mul(&u[k], &u[k], &all);
+		for (k = 0; k < WAYS; k++)
+			el_inv_from_norm(&inv[k], &w->d[v + k], &norm[k]);
+		if (__builtin_expect(w->special[v] | w->special[v + 1], 0)) {
+			for (k = 0; k < WAYS; k++)
+				if (w->special[v + k])
+					NAME(special_second)(w, v + k, &inv[k], base, source);
+				else
+					NAME(plain_second)(w, v + k, &inv[k], base, source);
 			continue;
 		}
-		neg = load_y(&y2, base, &w->index[8 * v], source);
-		el_sub_signed(&t, &y2, neg, &w->y[v]);
-		el_mul(&l, &t, &inv);
-		el_sqr_sub_twice_sub(&x3, &l, &w->x[v], &w->d[v]);
-		el_sub(&t, &w->x[v], &x3);
-		el_mul_sub(&w->y[v], &l, &t, &w->y[v]);
-		w->x[v] = x3;
+		for (k = 0; k < WAYS; k++) {
+			neg[k] = load_y(&y2[k], base, &w->index[8 * (v + k)], source);
+			el_sub_signed(&t[k], &y2[k], neg[k], &w->y[v + k]);
+		}
+		for (k = 0; k < WAYS; k++)
+			el_mul(&l[k], &t[k], &inv[k]);
+		for (k = 0; k < WAYS; k++)
+			el_sqr_sub_twice_sub(&x3[k], &l[k], &w->x[v + k], &w->d[v + k]);
+		for (k = 0; k < WAYS; k++)
+			el_sub(&t[k], &w->x[v + k], &x3[k]);
+		for (k = 0; k < WAYS; k++)
+			el_mul_sub(&w->y[v + k], &l[k], &t[k], &w->y[v + k]);
+		for (k = 0; k < WAYS; k++)
+			w->x[v + k] = x3[k];
 	}
 }
 
@@ -237,19 +299,28 @@ static void NAME(sum_lists)(void *scratch, const void *points, const struct msm_
 {
 	struct work *w = scratch;
 	uint8_t dump[SUM_SIZE] __attribute__((aligned(64)));
-	size_t n = l->n, i, v, round;
+	size_t n = l->n, n_next, i, v, round;
 
+	w->index = w->indices[0];
+	w->next = w->indices[1];
 	for (i = 0; i < n; i++)
 		w->index[i] = l->entry[l->pos[i]];
 	load_first(w, n, points, PACKED);
-	for (round = 1;; round++) {
-		while (n && l->count[n - 1] <= round)
-			n--;
-		if (!n)
+	for (round = 0;; round++) {
+		uint32_t *t;
+
+		for (n_next = n; n_next && l->count[n_next - 1] <= round + 1;)
+			n_next--;
+		for (i = 0; i < n_next; i++)
+			w->next[i] = l->entry[l->pos[i] + (round + 1) * l->step];
+		if (round)
+			add_round(w, n, n_next, points, PACKED);
+		if (!n_next)
 			break;
-		for (i = 0; i < n; i++)
-			w->index[i] = l->entry[l->pos[i] + round * l->step];
-		add_round(w, n, points, PACKED);
+		t = w->index;
+		w->index = w->next;
+		w->next = t;
+		n = n_next;
 	}
 	for (v = 0; 8 * v < l->n; v++) {
 		uint8_t *row[8];
@@ -268,14 +339,15 @@ static void NAME(add_pairs)(void *scratch, void *dst, const void *src, const uin
 	uint8_t dump[SUM_SIZE] __attribute__((aligned(64)));
 	size_t at, i, v, now;
 
+	w->index = w->indices[0];
 	for (at = 0; at < n; at += now) {
-		now = n - at < MSM_SLOTS ? n - at : MSM_SLOTS;
+		now = n - at < MSM_LISTS ? n - at : MSM_LISTS;
 		for (i = 0; i < now; i++)
 			w->index[i] = a ? a[at + i] : 2 * (at + i);
 		load_first(w, now, src, WIDE);
 		for (i = 0; i < now; i++)
 			w->index[i] = b ? b[at + i] : 2 * (at + i) + 1;
-		add_round(w, now, src, WIDE);
+		add_round(w, now, 0, src, WIDE);
 		for (v = 0; 8 * v < now; v++) {
 			uint8_t *row[8];
 

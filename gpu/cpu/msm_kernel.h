@@ -14,8 +14,10 @@
 
 #include "gpu/cpu/msm.h"
 
-/* The most lists that a call of sum_lists takes. */
+/* Buckets in a block. */
 #define MSM_SLOTS 4096
+/* The most lists that a call of sum_lists takes: what stays in a second level cache. */
+#define MSM_LISTS 2048
 #define MSM_NEGATIVE 0x80000000u
 
 /*
@@ -27,7 +29,7 @@ struct msm_lists {
 	const uint32_t *pos;
 	const uint32_t *count;	/* not 0, descending */
 	const uint32_t *dest;	/* where in out the sum goes */
-	size_t n;		/* lists, at most MSM_SLOTS */
+	size_t n;		/* lists, at most MSM_LISTS */
 	size_t step;
 };
 

@@ -9,10 +9,10 @@
 enum kind { ADD, DOUBLE, COPY, KEEP, VANISH };
 
 struct work {
-	AFFINE sum[MSM_SLOTS];
-	FE d[MSM_SLOTS], before[MSM_SLOTS];
-	uint32_t index[MSM_SLOTS];
-	uint8_t kind[MSM_SLOTS];
+	AFFINE sum[MSM_LISTS];
+	FE d[MSM_LISTS], before[MSM_LISTS];
+	uint32_t index[MSM_LISTS];
+	uint8_t kind[MSM_LISTS];
 };
 
 static void NAME(second)(AFFINE *r, const AFFINE *base, uint32_t index)
@@ -120,7 +120,7 @@ static void NAME(add_pairs)(void *scratch, void *dst, const void *src, const uin
 	size_t at, i, now;
 
 	for (at = 0; at < n; at += now) {
-		now = n - at < MSM_SLOTS ? n - at : MSM_SLOTS;
+		now = n - at < MSM_LISTS ? n - at : MSM_LISTS;
 		for (i = 0; i < now; i++) {
 			w->sum[i] = from[a ? a[at + i] : 2 * (at + i)];
 			w->index[i] = b ? b[at + i] : 2 * (at + i) + 1;
