@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 #include <syslog.h>
+#include <time.h>
 
 #include "gpu/cuda/ctx.h"
 
@@ -320,16 +321,43 @@ int cuda_wait(struct cuda_ctx *ctx)
 	return cuda_check(ctx, ctx->drv->stream_wait(ctx->stream), "waiting for kernels");
 }
 
+const char *cuda_kernel_name(enum cuda_kernel kernel)
+{
+	return kernel_table[kernel].name;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
 int cuda_launch(struct cuda_ctx *ctx, enum cuda_kernel kernel, uint64_t blocks,
 		unsigned int threads, unsigned int shared, void **args)
 {
+	uint64_t start = 0;
+	int r;
+
 	if (ctx->lost)
 		return -EIO;
 	if (!blocks)
 		return 0;
 	if (blocks > INT32_MAX)
 		return -EINVAL;
-	return cuda_check(ctx, ctx->drv->launch(ctx->kernels[kernel], (unsigned int)blocks, 1, 1,
-						threads, 1, 1, shared, ctx->stream, args, NULL),
-			  kernel_table[kernel].name);
+	if (ctx->profile) {
+		r = cuda_wait(ctx);
+		if (r)
+			return r;
+		start = now_ns();
+	}
+	r = cuda_check(ctx, ctx->drv->launch(ctx->kernels[kernel], (unsigned int)blocks, 1, 1,
+					     threads, 1, 1, shared, ctx->stream, args, NULL),
+		       kernel_table[kernel].name);
+	if (!r && ctx->profile) {
+		r = cuda_wait(ctx);
+		ctx->kernel_ns[kernel] += now_ns() - start;
+	}
+	return r;
 }

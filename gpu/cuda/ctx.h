@@ -30,6 +30,12 @@ struct cuda_ctx {
 	int sm_count;
 	bool lost;
 	uint64_t bytes_up, bytes_down;
+	/*
+	 * For benchmarks: with profile set, each launch is waited for and its
+	 * time added up by kernel.
+	 */
+	bool profile;
+	uint64_t kernel_ns[CUDA_KERNEL_COUNT];
 	char name[64];
 };
 
@@ -49,6 +55,8 @@ int cuda_copy_up(struct cuda_ctx *ctx, CUdeviceptr to, const void *from, uint64_
 int cuda_copy_down(struct cuda_ctx *ctx, void *to, CUdeviceptr from, uint64_t bytes);
 int cuda_clear(struct cuda_ctx *ctx, CUdeviceptr p, uint64_t bytes);
 int cuda_wait(struct cuda_ctx *ctx);
+
+const char *cuda_kernel_name(enum cuda_kernel kernel);
 
 /* args: one pointer per kernel parameter */
 int cuda_launch(struct cuda_ctx *ctx, enum cuda_kernel kernel, uint64_t blocks,

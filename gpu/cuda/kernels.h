@@ -27,7 +27,23 @@
 	X(msm_buckets_g2)		\
 	X(msm_fold_g2)
 
-#define CUDA_KERNELS_FR(X)
+#define CUDA_KERNELS_FR(X)		\
+	X(ntt_dif_columns_6)		\
+	X(ntt_dif_columns_9)		\
+	X(ntt_dif_rows_6)		\
+	X(ntt_dif_rows_9)		\
+	X(ntt_dit_columns_6)		\
+	X(ntt_dit_columns_9)		\
+	X(ntt_dit_rows_6)		\
+	X(ntt_dit_rows_9)		\
+	X(ntt_dif_stage)		\
+	X(ntt_dit_stage)		\
+	X(fr_product)			\
+	X(fr_scale_reversed)		\
+	X(fr_reverse)			\
+	X(fr_powers)			\
+	X(fr_quotient_powers)		\
+	X(fr_quotient_odd)
 
 #define CUDA_KERNELS(X)			\
 	CUDA_KERNELS_MSM(X)		\
