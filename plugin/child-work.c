@@ -346,12 +346,16 @@ static void load(struct child *c)
 	char why[LOADER_WHY] = "";
 	int r;
 
-	if (c->start.foreign)
-		r = foreign_open(c->library, c->params, c->start.n_params, &c->ops, why);
-	else
+	if (c->start.foreign) {
+		r = foreign_open(c->library, c->library_place, c->params, c->start.n_params,
+				 &c->ops, why);
+		if (r < 0)
+			child_fail(c, INSTANCE_DEATH_LOAD, "%s", why);
+	} else {
 		r = loader_open(c->library, &c->host, &c->ops, why);
-	if (r < 0)
-		child_fail(c, INSTANCE_DEATH_LOAD, "%s: %s", c->library_place, why);
+		if (r < 0)
+			child_fail(c, INSTANCE_DEATH_LOAD, "%s: %s", c->library_place, why);
+	}
 	wire_copy(loaded.name, sizeof(loaded.name), c->ops.name);
 	wire_copy(loaded.version, sizeof(loaded.version), c->ops.version);
 	loaded.caps = c->ops.caps;

@@ -259,15 +259,15 @@ static int make_request(struct record *r, uint64_t sector)
 /* Admits a request and waits for the answer. true: admitted. */
 static bool admit(struct record *r, uint64_t task, uint64_t sector)
 {
-	unsigned int before = r->n_admitted + r->n_refused + r->n_died;
+	unsigned int admitted = r->n_admitted, refused = r->n_refused, died = r->n_died;
 	int fd = make_request(r, sector), err;
 
 	err = instance_admit(r->inst, task, fd);
 	close(fd);
 	if (err)
 		return false;
-	before += 0 * WAIT_FOR(r, r->n_admitted + r->n_refused + r->n_died > before);
-	return r->n_admitted && r->n_admitted + r->n_refused + r->n_died > before;
+	WAIT_FOR(r, r->n_admitted > admitted || r->n_refused > refused || r->n_died > died);
+	return r->n_admitted > admitted;
 }
 
 #endif
