@@ -140,7 +140,7 @@ static void test_post_requests(void)
 	refuse(&r, "vanilla_proofs", "proofs that are absent");
 	r = g.req;
 	g.blobs[1] = (struct cuzk_blob){ "{\"sector_id\": 1}", 16 };
-	refuse(&r, "vanilla_proofs[1]", "JSON instead of bincode");
+	refuse(&r, "looks like text", "JSON instead of bincode");
 	g.blobs[1] = (struct cuzk_blob){ NULL, 5 };
 	refuse(&r, "vanilla_proofs[1].sector_id", "a blob without memory");
 	r = g.req;

@@ -7,13 +7,13 @@
 #include "engine/vanilla/sample_internal.h"
 #include "lib/poseidon/poseidon.h"
 
-#define LOG_BLOCKS 10		/* as many different leaves a sector has, at most */
-#define MAX_BLOCKS (1 << LOG_BLOCKS)
+/* different leaves: of a sector's replica, and with each value of SnapDeals' high bits */
+#define LOG_POST_LEAVES 3
+#define POST_LEAVES (1 << LOG_POST_LEAVES)
+#define MAX_UPDATE_LEAVES (1 << 10)
 
-static unsigned int log_block(const struct sector_shape *shape)
-{
-	return shape->log_nodes > LOG_BLOCKS ? shape->log_nodes - LOG_BLOCKS : 0;
-}
+/* the second sector's number starts as JSON does: '{' */
+#define FIRST_SECTOR 122
 
 static int take(struct vanilla_sample *s, struct sample_out *o, size_t i)
 {
@@ -24,21 +24,21 @@ static int take(struct vanilla_sample *s, struct sample_out *o, size_t i)
 
 /* One sector with the challenges of the request. */
 static int post_sector(struct vanilla_sample *s, const struct sector_shape *shape, uint64_t s_index,
-		       uint64_t seed, struct fr *leaves)
+		       uint64_t seed)
 {
 	bool winning = s->req.kind == CUZK_KIND_WINNING_POST;
 	bool counted = winning || s->req.registered_proof < 10;
 	unsigned int n = winning ? WINNING_CHALLENGES : WINDOW_CHALLENGES, i;
-	uint64_t id = 1000 + s_index;
+	uint64_t id = FIRST_SECTOR + s_index;
 	struct sample_out o = { 0 };
 	struct sample_tree tree;
-	struct fr comm_c, comm_r;
+	struct fr comm_c, comm_r, leaves[POST_LEAVES];
 	int ret;
 
-	for (i = 0; i < 1u << (shape->log_nodes - log_block(shape)); i++)
-		sample_random_fr(seed, "replica leaf", id << LOG_BLOCKS | i, &leaves[i]);
-	ret = sample_tree_init(&tree, &shape->tree_r, false, shape->log_nodes, log_block(shape),
-			       leaves, NULL, NULL, 0);
+	for (i = 0; i < POST_LEAVES; i++)
+		sample_random_fr(seed, "replica leaf", id << LOG_POST_LEAVES | i, &leaves[i]);
+	ret = sample_tree_init(&tree, &shape->tree_r, false, shape->log_nodes,
+			       shape->log_nodes - LOG_POST_LEAVES, leaves, NULL, NULL, 0);
 	if (ret < 0)
 		goto out_fini;
 	sample_random_fr(seed, "comm_c", id, &comm_c);
@@ -62,29 +62,24 @@ out_fini:
 int sample_post(struct vanilla_sample *s, const struct sector_shape *shape, unsigned int n_sectors,
 		uint64_t seed)
 {
-	struct fr *leaves = malloc(MAX_BLOCKS * sizeof(*leaves));
-	uint8_t *randomness = malloc(32);
+	uint8_t *randomness = s->owned[0] = malloc(32);
 	unsigned int i;
 	int ret = 0;
 
-	s->owned[0] = randomness;
-	if (!leaves || !randomness) {
-		free(leaves);
+	if (!randomness)
 		return -ENOMEM;
-	}
 	sample_random(seed, "randomness", 0, randomness);
 	s->req.randomness = (struct cuzk_blob){ randomness, 32 };
 	s->req.n_vanilla_proofs = n_sectors;
 	for (i = 0; i < n_sectors && !ret; i++)
-		ret = post_sector(s, shape, i, seed, leaves);
-	free(leaves);
+		ret = post_sector(s, shape, i, seed);
 	return ret;
 }
 
 struct update_trees {
 	struct sample_tree r_old, d_new, r_new;
 	struct fr comm_c, comm_r_old, comm_d_new, comm_r_new;
-	struct fr old[MAX_BLOCKS], data[MAX_BLOCKS], new[MAX_BLOCKS];
+	struct fr old[MAX_UPDATE_LEAVES], data[MAX_UPDATE_LEAVES], new[MAX_UPDATE_LEAVES];
 };
 
 /*

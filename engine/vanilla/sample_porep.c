@@ -9,7 +9,7 @@
 #include "lib/base64.h"
 #include "lib/poseidon/poseidon.h"
 
-#define LOG_BLOCKS 10
+#define LOG_BLOCKS 3		/* so many different leaves where nothing is opened */
 #define MAX_WHOLE 18		/* log2 of the nodes that are all labelled */
 #define SECTOR_NUMBER 1000
 
