@@ -128,6 +128,26 @@ def request(kind="winning-post", request_id="r", payload=b"payload", sector=0, m
     return out
 
 
+def null_proof(message, partitions=1):
+    """What the null engine answers to a request: the rule of engine/null/rule.h."""
+    f = parse(message)
+
+    def n(number):
+        return struct.pack("<Q", f.get(number, [0])[-1])
+
+    def blob(data):
+        return struct.pack("<Q", len(data)) + data
+
+    proofs = f.get(11, [])
+    text = b"cuzk-null-1" + n(2) + n(23) + n(4) + n(3) + n(20) + n(21)
+    text += blob(f.get(10, [b""])[-1]) + struct.pack("<Q", len(proofs))
+    text += b"".join(blob(p) for p in proofs)
+    text += b"".join(blob(f.get(k, [b""])[-1]) for k in (22, 30, 31, 32))
+    digest = hashlib.sha256(text).digest()
+    return b"".join(hashlib.sha256(digest + struct.pack("<II", p, i)).digest()
+                    for p in range(partitions) for i in range(6))
+
+
 # ---- HTTP/2 and gRPC ----
 
 class RpcError(Exception):

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Restart forgets nothing: kill -9 anywhere, a torn or damaged journal, one service per folder."""
+import os
+import random
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cuzk import *
+
+s = Service(engine="delay_ms = 150").start()
+c = s.client()
+small = request("porep", "porep-1000-1", b"x" * 1000, sector=1)
+large = request("porep", "porep-1000-2", os.urandom(600000), sector=2)
+js, jl = c.submit(small), c.submit(large)
+done_before = c.prove(request("winning-post", "win", b"win"))
+time.sleep(0.7)
+partitions = metric_before = c.call("GetMetrics")[1][0].decode()
+n = int(next(l for l in partitions.splitlines() if l.startswith('cuzk_partitions_total{kind="porep"}')).split()[-1])
+ok(n >= 2, f"{n} partitions are done before the kill")
+equal(s.kill(), -9, "kill -9")
+s.restart()
+c = s.client()
+r = c.wait(js)
+equal((r.status, r.proof), ("COMPLETED", null_proof(small, 10)), "a small job goes on under its id")
+r = c.wait(jl)
+equal((r.status, r.proof), ("COMPLETED", null_proof(large, 10)), "a job with a request file too")
+text = c.call("GetMetrics")[1][0].decode()
+again = int(next(l for l in text.splitlines() if l.startswith('cuzk_partitions_total{kind="porep"}')).split()[-1])
+ok(again <= 20 - n + 1, f"finished partitions are not proved again: {n} before, {again} after")
+r = c.wait(done_before.job)
+equal((r.status, r.proof), ("COMPLETED", done_before.proof), "a result from before is still there")
+equal(metric(c, "resumed_total"), 2, "two jobs were resumed")
+
+# one service per folder
+p = subprocess.run([BUILD + "/cuzkd", "--config", s.config], capture_output=True, text=True, timeout=20)
+equal(p.returncode, 1, "a second service on the same folder refuses")
+ok(f"process {s.proc.pid}" in p.stderr, "and names the first")
+equal(c.wait(js).status, "COMPLETED", "which goes on")
+
+# results come back after an orderly stop; request files do not stay
+equal(s.stop(), 0, "stop")
+equal(os.listdir(s.dir + "/state/requests"), [], "no request file is left behind")
+journal = s.dir + "/state/journal"
+whole = open(journal, "rb").read()
+
+# a torn tail, at every length of the last record's beginning
+rng = random.Random(1)
+for cut in [1, 7, 31, 33, 100, 229]:
+    open(journal, "wb").write(whole[:-cut])
+    s.restart()
+    c = s.client()
+    good = c.wait(js).proof == null_proof(small, 10)
+    s.stop()
+    ok(good and "torn" in s.text(), f"{cut} bytes cut off the end: the rest is read")
+
+# damage inside costs a record, never the journal
+for _ in range(5):
+    data = bytearray(whole)
+    at = rng.randrange(200, len(data))
+    data[at] ^= 1 << rng.randrange(8)
+    open(journal, "wb").write(data)
+    s.restart()
+    c = s.client()
+    m = request("winning-post", "after", b"after %d" % at)
+    equal(c.prove(m).proof, null_proof(m), f"a bit flipped at {at} of {len(data)}: it starts and proves")
+    for job, message in (js, small), (jl, large):
+        try:
+            r = c.wait(job, wait=10)
+            if r.status == "COMPLETED" and r.proof != null_proof(message, 10):
+                ok(False, "a damaged record gave a wrong proof")
+        except RpcError as e:
+            if e.code != "NOT_FOUND":
+                ok(False, f"a lost job is {e.code}")
+    s.stop()
+
+open(journal, "wb").write(b"something else entirely, and longer than a head")
+p = subprocess.run([BUILD + "/cuzkd", "--config", s.config], capture_output=True, text=True, timeout=20)
+equal((p.returncode, "not a journal" in p.stderr), (1, True), "a file that is no journal is refused, not overwritten")
+ok(open(journal, "rb").read().startswith(b"something"), "and left as it is")
+os.unlink(journal)
+
+# kills at random moments: nothing lost, nothing mixed
+s.configure(engine="delay_ms = 20\nlanes = 2", instances="[cpu]\nengine = null\ndepth = 2\n")
+s.restart()
+messages = [request("porep" if i % 3 == 0 else "winning-post", "r", b"random %d" % i) for i in range(60)]
+jobs = {}
+todo = list(range(60))
+kills = 0
+limit = time.monotonic() + 60
+while todo and time.monotonic() < limit:
+    try:
+        c = s.client()
+        for i in todo[:10]:
+            jobs[i] = c.submit(messages[i])
+        todo = todo[10:]
+    except (ConnectionError, OSError, RpcError):
+        pass
+    time.sleep(rng.random() * 0.2)
+    if kills < 6:
+        s.kill()
+        kills += 1
+        s.restart()
+equal(todo, [], f"60 jobs were accepted across {kills} kills")
+c = s.client()
+good = 0
+for i, m in enumerate(messages):
+    r = c.wait(jobs[i])
+    good += r.status == "COMPLETED" and r.proof == null_proof(m, 10 if i % 3 == 0 else 1)
+equal(good, 60, "all are completed, each with its own proof")
+equal(s.stop(), 0, "stop")
+done()
