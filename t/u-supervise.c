@@ -266,6 +266,19 @@ static void test_load(const char *what, const char *library, const char *global,
 	close_record(r);
 }
 
+/* The commented skeleton loads and opens; that it cannot prove is its self-test's word. */
+static void test_skeleton(void)
+{
+	char cwd[2048], lib[3072];
+
+	if (!getcwd(cwd, sizeof(cwd)))
+		return;
+	snprintf(lib, sizeof(lib), "%s/.libs/skeleton.so",
+		 *build_dir() == '/' ? build_dir() : cwd);
+	test_load("the skeleton", lib, "", "window = 12\n", INSTANCE_DEATH_SELF_TEST,
+		  "self-test: skeleton: this is the skeleton, it cannot prove");
+}
+
 static const char *script(const char *name, const char *text)
 {
 	static char global[512];
@@ -379,6 +392,7 @@ int main(void)
 		  "t.conf:9: /nonexistent.so: No such file");
 	test_load("a wrong parameter", "null", "", "delay_ms = x\n", INSTANCE_DEATH_LOAD,
 		  "t.conf:9: engine e: parameters are wrong");
+	test_skeleton();
 	test_programs();
 	test_check();
 	test_check_bad();
