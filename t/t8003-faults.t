@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""What goes wrong in an engine or a device: the job completes, or fails with its class, and nobody else suffers."""
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cuzk import *
+
+FAST = "restart_delay = 20ms\nrestart_delay_max = 50ms\nkill_grace = 100ms\nquarantine_faults = 1000\n"
+
+
+def service(engine, instances="[cpu]\nengine = null\n", settings=FAST):
+    s.configure(engine=engine, instances=instances, settings=settings)
+    s.restart()
+    return s.client()
+
+
+s = Service(settings=FAST).start()
+s.stop()
+
+# a partition that fails is tried again; the others are not
+c = service("fail_every = 7")
+m = request("porep", "p", b"fails once in seven")
+r = c.prove(m)
+equal((r.status, r.proof), ("COMPLETED", null_proof(m, 10)), "device error: the job completes")
+equal(metric(c, "reproved_total"), 1, "one partition was proved again")
+s.stop()
+
+c = service("invalid_every = 7")
+m = request("porep", "p", b"invalid once in seven")
+r = c.prove(m)
+equal((r.status, r.proof), ("COMPLETED", null_proof(m, 10)), "GPU returns a wrong answer: all proofs are right")
+ok(metric(c, "invalid_total") >= 1, "the invalid proof is counted")
+ok('cuzk_instance_invalid_total{instance="cpu"} 0' not in c.call("GetMetrics")[1][0].decode(),
+   "and charged to its instance")
+s.stop()
+
+# class by class
+for cls in ["input", "params", "device", "deadline", "internal"]:
+    c = service(f"fail_every = 1\nfail_class = {cls}", settings=FAST + "retries = 1\n")
+    r = c.prove(request(payload=cls.encode()))
+    equal((r.status, r.error.split(":")[0]), ("FAILED", cls), f"an error of class {cls} says so")
+    s.stop()
+c = service("refuse_sector = 5")
+r = c.prove(request(sector=5))
+equal((r.status, r.error.split(":")[0]), ("FAILED", "input"), "a request refused at admission")
+equal(r.proof, b"", "has no proof")
+equal(c.prove(request(sector=6)).status, "COMPLETED", "the next one is fine")
+equal(metric(c, "refused_input_total"), 1, "and it is counted")
+s.stop()
+
+# memory
+c = service("oom_every = 3")
+m = request("porep", "p", b"no memory once in three")
+r = c.prove(m)
+equal((r.status, r.proof), ("COMPLETED", null_proof(m, 10)), "no memory: the partition waits and comes again")
+s.stop()
+
+# parameters
+c = service("absent = update\nbad = window-post")
+equal(code_of(c.prove, request("update")), "FAILED_PRECONDITION", "a kind without parameters is refused")
+t = time.monotonic()
+try:
+    c.submit(request("window-post"))
+    ok(False, "a kind with damaged parameters is refused")
+except RpcError as e:
+    ok(e.code == "FAILED_PRECONDITION" and "null-window-post" in e.message, f"damaged parameters: {e.message}")
+ok("update is disabled" in s.text() and "window-post is disabled" in s.text(), "the log says so at start")
+equal(c.prove(request()).status, "COMPLETED", "the other kinds are served")
+s.stop()
+
+# crash, hang, device lost: the same job completes on the next child
+token = s.dir + "/token"
+for what, engine in {"crash": "crash_every = 1", "exit": "exit_every = 1", "device lost": "sticky_every = 1",
+                     "hang": "hang_every = 1\nhang_stage = ntt"}.items():
+    open(token, "w").close()
+    c = service(engine + f"\ntoken = {token}", settings=FAST + "stage_limit = 300ms\nstage_limit_ntt = 300ms\n"
+                "heartbeat_limit = 200ms\n")
+    m = request("porep", "p", what.encode())
+    t = time.monotonic()
+    r = c.prove(m, wait=30)
+    equal((r.status, r.proof), ("COMPLETED", null_proof(m, 10)), f"{what}: the job completes")
+    ok(time.monotonic() - t < 10, f"after {time.monotonic() - t:.1f} s")
+    equal(metric(c, "instance_deaths_total"), 1, "one child died")
+    s.stop()
+
+# poison: a job that kills children fails, the service and the others go on
+c = service("crash_sector = 13", settings=FAST + "poison_deaths = 2\n")
+calls = [c.start_prove(request("winning-post", "good", b"%d" % i, sector=i)) for i in range(5)]
+bad = c.prove(request("winning-post", "bad", b"bad", sector=13), wait=30)
+equal((bad.status, "2 instances died" in bad.error), ("FAILED", True), f"poison: {bad.error}")
+equal([result(parse(x.result())[1][0]).status for x in calls], ["COMPLETED"] * 5, "the other jobs complete")
+equal(metric(c, "instance_deaths_total"), 2, "two children died, not more")
+s.stop()
+c = service("crash_admit_sector = 13", settings=FAST + "poison_deaths = 2\n")
+bad = c.prove(request("winning-post", "bad", b"bad", sector=13), wait=30)
+equal(bad.status, "FAILED", "poison in admission")
+equal(c.prove(request("winning-post", "good", b"good")).status, "COMPLETED", "and the next one completes")
+s.stop()
+
+# the way of a partition: the same instance once, another, the CPU
+s.configure(engine="fail_sector = 9\n[engine good]\nlibrary = " + BUILD + "/.libs/null.so\n",
+            instances="[gpu 0]\nengine = null\ndevice = 0000:01:00.0\n[cpu]\nengine = good\n", settings=FAST)
+s.restart()
+s.wait_log("ready", count=3)
+c = s.client()
+m = request("winning-post", "p", b"nine", sector=9)
+r = c.prove(m, wait=30)
+equal((r.status, r.proof), ("COMPLETED", null_proof(m)), "an instance that always fails: another proves it")
+s.stop()
+
+# no instance left
+s.configure(engine="fail_self_test = yes", settings="restart_delay = 1ms\nrestart_delay_max = 1ms\nquarantine_faults = 2\n")
+os.rename(s.log, s.log + ".old")
+s.start(wait=False)
+equal(s.wait(20), 1, "no instance left: it ends with status 1")
+ok("no instance is left" in s.text(), "and says why")
+ok("<5>ready" not in s.text(), "it never said that it was ready")
+done()
