@@ -17,7 +17,8 @@ static void G(test)(void)
 {
 	POINT mult[N_SCALARS], t, u, v, inf;
 	AFFINE aff[N_SCALARS], a, none = { FIELD(zero), FIELD(zero) };
-	bool curve = true, any = true, glv = true, sum = true, assoc = true, fast = true, slow = true;
+	bool curve = true, any = true, glv = true, sum = true, assoc = true, fast = true, slow =
+		true;
 	bool batch = true, alias = true, twisted = true;
 	int i, j, n_off = 0;
 	FE s;
@@ -60,7 +61,8 @@ static void G(test)(void)
 		G(mul_vartime)(&v, &aff[i], &scalars[(i + 5) % N_SCALARS]);
 		glv &= G(equal)(&u, &v);
 	}
-	ok(batch, "%s %s: to_affine one by one and batched, infinity among them", bls_arch_name(), GS);
+	ok(batch, "%s %s: to_affine one by one and batched, infinity among them", bls_arch_name(),
+	   GS);
 	ok(glv, "%s %s: mul_vartime of other points", bls_arch_name(), GS);
 
 	/* i + j: equal, opposite and infinite operands are among the small multiples */
@@ -115,7 +117,8 @@ static void G(test)(void)
 		fast &= !G(in_subgroup)(&a);
 		slow &= !G(in_subgroup_slow)(&a);
 	}
-	ok(twisted && n_off > 10, "%s %s: %d points outside the subgroup", bls_arch_name(), GS, n_off);
+	ok(twisted && n_off > 10, "%s %s: %d points outside the subgroup", bls_arch_name(), GS,
+	   n_off);
 	ok(fast, "%s %s: in_subgroup refuses them", bls_arch_name(), GS);
 	ok(slow, "%s %s: in_subgroup_slow refuses them", bls_arch_name(), GS);
 	a = GENERATOR;

@@ -128,7 +128,8 @@ static void test_fixed(void)
 	}
 	g1_batch_to_affine(bases, jac, 600);
 	for (s = 0; s < sizeof(sizes) / sizeof(*sizes); s++) {
-		bool pass = !g1_fixed_open(&fixed, bases, sizes[s]) && g1_fixed_n(fixed) == sizes[s];
+		bool pass = !g1_fixed_open(&fixed, bases, sizes[s]) && g1_fixed_n(fixed) ==
+			sizes[s];
 
 		g1_set_infinity(&sum);
 		for (i = 0; i < sizes[s]; i++) {

@@ -59,7 +59,8 @@ static void G(test)(bool have_blst)
 			memcpy(bad, u, 2 * SIZE);
 			bad[0] = (bad[0] & 0x1f) | j << 5;
 			status = G(from_uncompressed)(&b, bad, POINT_ALLOW_INFINITY);
-			flags &= status == (j == 0 ? POINT_OK : j == 2 ? POINT_NOT_CANONICAL : POINT_BAD_FLAGS);
+			flags &= status == (j == 0 ? POINT_OK : j ==
+					    2 ? POINT_NOT_CANONICAL : POINT_BAD_FLAGS);
 			if (have_blst && j < 4)
 				blst &= G(blst_agrees)(bad, false, status, &b);
 		}
@@ -123,9 +124,11 @@ static void G(test)(bool have_blst)
 	b = GENERATOR;
 	inf &= G(from_compressed)(&b, c, 0) == POINT_INFINITY && G(affine_equal)(&b, &GENERATOR);
 	inf &= G(from_uncompressed)(&b, u, 0) == POINT_INFINITY && G(affine_equal)(&b, &GENERATOR);
-	inf &= G(from_compressed)(&b, c, POINT_ALLOW_INFINITY) == POINT_OK && G(affine_is_infinity)(&b);
+	inf &= G(from_compressed)(&b, c, POINT_ALLOW_INFINITY) == POINT_OK &&
+		G(affine_is_infinity)(&b);
 	b = GENERATOR;
-	inf &= G(from_uncompressed)(&b, u, POINT_ALLOW_INFINITY) == POINT_OK && G(affine_is_infinity)(&b);
+	inf &= G(from_uncompressed)(&b, u, POINT_ALLOW_INFINITY) == POINT_OK &&
+		G(affine_is_infinity)(&b);
 	for (i = 0; i < 8 * SIZE; i++) {	/* any other bit set */
 		memcpy(bad, c, SIZE);
 		bad[i / 8] ^= 1 << i % 8;
@@ -137,7 +140,8 @@ static void G(test)(bool have_blst)
 	}
 	ok(inf, "%s %s: infinity", bls_arch_name(), GS);
 	memset(bad, 0, sizeof(bad));	/* (0, 0) without the flag is no point */
-	ok(G(from_uncompressed)(&b, bad, POINT_ALLOW_INFINITY | POINT_ANY_ORDER) == POINT_NOT_ON_CURVE,
+	ok(G(from_uncompressed)(&b, bad, POINT_ALLOW_INFINITY | POINT_ANY_ORDER) ==
+	   POINT_NOT_ON_CURVE,
 	   "%s %s: (0, 0) as coordinates", bls_arch_name(), GS);
 	if (have_blst)
 		ok(blst, "%s %s: blst agrees", bls_arch_name(), GS);

@@ -10,7 +10,8 @@
 #include "lib/bls12_381/fp.h"
 #include "t/tap.h"
 
-static const char P_HEX[] = "1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffff"
+static const char P_HEX[] =
+	"1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffff"
 			    "b9feffffffffaaab";
 static mpz_t p, t_, u_;
 static gmp_randstate_t rnd;
@@ -212,7 +213,8 @@ static void test_bytes(void)
 
 	mpz_export(bytes, NULL, 1, 1, 1, 0, p);
 	r = a;
-	ok(fp_from_bytes_be(&r, bytes) == -EINVAL && fp_equal(&r, &a), "%s: p is refused", bls_arch_name());
+	ok(fp_from_bytes_be(&r, bytes) == -EINVAL && fp_equal(&r, &a), "%s: p is refused",
+	   bls_arch_name());
 	memset(bytes, 0xff, sizeof(bytes));
 	ok(fp_from_bytes_be(&r, bytes) == -EINVAL, "%s: 2^384 - 1 is refused", bls_arch_name());
 	for (i = 0; i < N_VALUES; i++) {
@@ -314,7 +316,8 @@ static void test_fp2(void)
 	ok(sqr, "%s: fp2_sqr", bls_arch_name());
 	ok(lin, "%s: fp2 add, sub, conj, mul_xi", bls_arch_name());
 	ok(sqrt, "%s: fp2_sqrt of squares", bls_arch_name());
-	ok(roots && n_roots, "%s: fp2_sqrt finds roots of squares only (%d roots)", bls_arch_name(), n_roots);
+	ok(roots && n_roots, "%s: fp2_sqrt finds roots of squares only (%d roots)", bls_arch_name(),
+	   n_roots);
 	ok(inv, "%s: fp2_inv_vartime", bls_arch_name());
 	mpz_clears(x, y, NULL);
 }

@@ -8,6 +8,8 @@
 #include "t/tap.h"
 
 static const char R_HEX[] = "73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001";
+#define TWO_256 \
+	"115792089237316195423570985008687907853269984665640564039457584007913129639936"
 static mpz_t r_, t_, u_;
 static gmp_randstate_t rnd;
 
@@ -212,14 +214,16 @@ static void test_bytes(void)
 	memset(bytes, 0, 32);
 	mpz_export(bytes, NULL, -1, 1, 0, 0, r_);
 	r = fr_one;
-	ok(fr_from_bytes_le(&r, bytes) == -EINVAL && fr_is_one(&r), "%s: r is refused", bls_arch_name());
+	ok(fr_from_bytes_le(&r, bytes) == -EINVAL && fr_is_one(&r), "%s: r is refused",
+	   bls_arch_name());
 	memset(bytes, 0xff, 32);
 	ok(fr_from_bytes_le(&r, bytes) == -EINVAL && fr_from_bytes_be(&r, bytes) == -EINVAL,
 	   "%s: 2^256 - 1 is refused", bls_arch_name());
 	mpz_get_str(str, 10, r_);
 	ok(fr_from_dec(&r, str) == -EINVAL && fr_from_dec(&r, "") == -EINVAL &&
 	   fr_from_dec(&r, "12a") == -EINVAL && fr_from_dec(&r, "-1") == -EINVAL &&
-	   fr_from_dec(&r, "115792089237316195423570985008687907853269984665640564039457584007913129639936") ==
+	   fr_from_dec(&r,
+		   TWO_256) ==
 	   -EINVAL && fr_is_one(&r), "%s: digits that are no element are refused", bls_arch_name());
 }
 

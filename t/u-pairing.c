@@ -230,7 +230,8 @@ static void test_degenerate(void)
 		for (j = 0; j < (i ? 48 : 16); j++)
 			fp12_sqr(&s, &s);
 		fp12_pow(&t, &a, &z);
-		ok(fp2_is_zero(&s.c1.c0) && !fp12_is_one(&s), "%s: a power with z2 = 0", bls_arch_name());
+		ok(fp2_is_zero(&s.c1.c0) && !fp12_is_one(&s), "%s: a power with z2 = 0",
+		   bls_arch_name());
 		fp12_cyclotomic_exp_abs_z(&s, &a);
 		ok(fp12_equal(&s, &t), "%s: its cyclotomic power", bls_arch_name());
 	}
@@ -329,7 +330,8 @@ static void test_blst(void)
 		skip("blst", blst_why_not);
 		return;
 	}
-	BLST(void, blst_miller_loop, (struct fp12 *, const struct g2_affine *, const struct g1_affine *));
+	BLST(void, blst_miller_loop, (struct fp12 *, const struct g2_affine *,
+				      const struct g1_affine *));
 	BLST(void, blst_final_exp, (struct fp12 *, const struct fp12 *));
 	BLST(void, blst_fp12_mul, (struct fp12 *, const struct fp12 *, const struct fp12 *));
 	BLST(void, blst_fp12_sqr, (struct fp12 *, const struct fp12 *));

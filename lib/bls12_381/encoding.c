@@ -67,7 +67,8 @@ static enum point_status g2_accept(struct g2_affine *r, const struct g2_affine *
 	return POINT_OK;
 }
 
-enum point_status g1_from_uncompressed(struct g1_affine *r, const uint8_t in[96], unsigned int flags)
+enum point_status g1_from_uncompressed(struct g1_affine *r, const uint8_t in[96],
+				       unsigned int flags)
 {
 	enum point_status status;
 	struct g1_affine a;
@@ -112,7 +113,8 @@ enum point_status g1_from_compressed(struct g1_affine *r, const uint8_t in[48], 
 	return g1_accept(r, &a, true, flags);
 }
 
-enum point_status g2_from_uncompressed(struct g2_affine *r, const uint8_t in[192], unsigned int flags)
+enum point_status g2_from_uncompressed(struct g2_affine *r, const uint8_t in[192],
+				       unsigned int flags)
 {
 	enum point_status status;
 	struct g2_affine a;

@@ -33,9 +33,11 @@ enum point_flags {
 #define G2_COMPRESSED_SIZE 96
 
 /* r is written on POINT_OK only. */
-enum point_status g1_from_uncompressed(struct g1_affine *r, const uint8_t in[96], unsigned int flags);
+enum point_status g1_from_uncompressed(struct g1_affine *r, const uint8_t in[96],
+				       unsigned int flags);
 enum point_status g1_from_compressed(struct g1_affine *r, const uint8_t in[48], unsigned int flags);
-enum point_status g2_from_uncompressed(struct g2_affine *r, const uint8_t in[192], unsigned int flags);
+enum point_status g2_from_uncompressed(struct g2_affine *r, const uint8_t in[192],
+				       unsigned int flags);
 enum point_status g2_from_compressed(struct g2_affine *r, const uint8_t in[96], unsigned int flags);
 
 void g1_to_uncompressed(uint8_t out[96], const struct g1_affine *a);

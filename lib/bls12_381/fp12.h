@@ -38,7 +38,7 @@ static inline bool fp12_is_one(const struct fp12 *a)
 void fp12_mul(struct fp12 *r, const struct fp12 *a, const struct fp12 *b);
 void fp12_sqr(struct fp12 *r, const struct fp12 *a);
 void fp12_inv_vartime(struct fp12 *r, const struct fp12 *a);	/* 0 for 0 */
-void fp12_conj(struct fp12 *r, const struct fp12 *a);	/* a^(p^6): 1/a of an outcome of final_exp */
+void fp12_conj(struct fp12 *r, const struct fp12 *a);	/* a^(p^6); 1/a after final_exp */
 void fp12_frobenius(struct fp12 *r, const struct fp12 *a);	/* a^p */
 void fp12_frobenius2(struct fp12 *r, const struct fp12 *a);	/* a^(p^2) */
 /* a^2 and a^|z| for a with a^(p^4 - p^2 + 1) = 1 only, as final_exp's outcomes are */

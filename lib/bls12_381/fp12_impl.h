@@ -95,7 +95,8 @@ static void fp6_mul(struct fp6 *r, const struct fp6 *a, const struct fp6 *b)
 }
 
 /* a (b0 + b1 v) */
-static void fp6_mul_01(struct fp6 *r, const struct fp6 *a, const struct fp2 *b0, const struct fp2 *b1)
+static void fp6_mul_01(struct fp6 *r, const struct fp6 *a, const struct fp2 *b0,
+		       const struct fp2 *b1)
 {
 	struct fp2 v0, v1, s, t, c0, c2;
 

@@ -2,8 +2,8 @@
 /*
  * fp_portable.h - multiplication in Fp and Fr in portable C
  *
- * What a core is built over: fr_mul, fr_sqr, fp_mul, fp_sqr, fp_sqr_n (n squarings) and the products
- * fpw_mul with their reduction fpw_redc.  fp_adx.h is the other one.
+ * What a core is built over: fr_mul, fr_sqr, fp_mul, fp_sqr, fp_sqr_n (n squarings)
+ * and the product fpw_mul with its reduction fpw_redc.  fp_adx.h is the other one.
  */
 #ifndef CUZK_BLS12_381_FP_PORTABLE_H
 #define CUZK_BLS12_381_FP_PORTABLE_H

@@ -110,7 +110,8 @@ static void sum_chunk(struct g1_affine acc[WNAF_MAX], const struct g1_fixed *f,
 				const char *e = (const char *)entry(f, first + i, d.value);
 
 				s->len[d.pos]++;
-				__builtin_prefetch(e);		/* the tables exceed the L2 cache */
+				/* the tables exceed the L2 cache */
+				__builtin_prefetch(e);
 				__builtin_prefetch(e + 64);
 			}
 		}

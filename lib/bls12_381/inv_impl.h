@@ -25,7 +25,8 @@ struct inv_matrix {
  * 62 division steps from the low words of f (odd) and g.  delta is that of
  * the paper, which starts at 1.
  */
-static force_inline int64_t inv_divsteps(struct inv_matrix *m, int64_t delta, uint64_t f, uint64_t g)
+static force_inline int64_t inv_divsteps(struct inv_matrix *m, int64_t delta, uint64_t f,
+					 uint64_t g)
 {
 	uint64_t u = 1, v = 0, q = 0, r = 1;
 	int left = 62;

@@ -53,17 +53,20 @@
 #define BLS_CURVE_OPS(X, g) \
 	X(bool, g##_affine_is_on_curve, (const struct g##_affine *a), (a)) \
 	X(bool, g##_is_on_curve, (const struct g *a), (a)) \
-	X(bool, g##_affine_equal, (const struct g##_affine *a, const struct g##_affine *b), (a, b)) \
+	X(bool, g##_affine_equal, (const struct g##_affine *a, const struct g##_affine *b), \
+	  (a, b)) \
 	X(bool, g##_equal, (const struct g *a, const struct g *b), (a, b)) \
 	X(void, g##_affine_neg, (struct g##_affine *r, const struct g##_affine *a), (r, a)) \
 	X(void, g##_neg, (struct g *r, const struct g *a), (r, a)) \
 	X(void, g##_set_infinity, (struct g *r), (r)) \
 	X(void, g##_from_affine, (struct g *r, const struct g##_affine *a), (r, a)) \
 	X(void, g##_to_affine, (struct g##_affine *r, const struct g *a), (r, a)) \
-	X(void, g##_batch_to_affine, (struct g##_affine *r, const struct g *a, size_t n), (r, a, n)) \
+	X(void, g##_batch_to_affine, (struct g##_affine *r, const struct g *a, size_t n), \
+	  (r, a, n)) \
 	X(void, g##_double, (struct g *r, const struct g *a), (r, a)) \
 	X(void, g##_add, (struct g *r, const struct g *a, const struct g *b), (r, a, b)) \
-	X(void, g##_add_affine, (struct g *r, const struct g *a, const struct g##_affine *b), (r, a, b)) \
+	X(void, g##_add_affine, (struct g *r, const struct g *a, const struct g##_affine *b), \
+	  (r, a, b)) \
 	X(void, g##_mul_vartime, (struct g *r, const struct g##_affine *a, \
 				  const struct scalar *k), (r, a, k)) \
 	X(void, g##_mul_any_vartime, (struct g *r, const struct g##_affine *a, const uint64_t *k, \

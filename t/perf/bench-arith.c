@@ -130,9 +130,11 @@ static bool open_blst(void)
 	{ \
 		int i; \
 		if (ref) \
-			for (i = 0; i < n; i++) { int x = i % N, y = (i + 7) % N; (void)x, (void)y; theirs; } \
+			for (i = 0; i < n; i++) { int x = i % N, y = (i + 7) % N; (void)x, \
+						 (void)y; theirs; } \
 		else \
-			for (i = 0; i < n; i++) { int x = i % N, y = (i + 7) % N; (void)x, (void)y; ours; } \
+			for (i = 0; i < n; i++) { int x = i % N, y = (i + 7) % N; (void)x, \
+						 (void)y; ours; } \
 	}
 
 OP(b_fp_mul, fp_mul(&fp_r[x], &fp_a[x], &fp_a[y]), blst_fp_mul(&fp_r[x], &fp_a[x], &fp_a[y]))
@@ -143,9 +145,11 @@ OP(b_fp_add, fp_add(&fp_r[x], &fp_a[x], &fp_a[y]), blst_fp_add(&fp_r[x], &fp_a[x
 OP(b_fp_sub, fp_sub(&fp_r[x], &fp_a[x], &fp_a[y]), blst_fp_sub(&fp_r[x], &fp_a[x], &fp_a[y]))
 OP(b_fp_inv, fp_inv_vartime(&fp_r[x], &fp_a[x]), blst_fp_eucl_inverse(&fp_r[x], &fp_a[x]))
 OP(b_fp_sqrt, fp_sqrt(&fp_r[x], &fp_a[x]), blst_fp_sqrt(&fp_r[x], &fp_a[x]))
-OP(b_fp2_mul, fp2_mul(&fp2_r[x], &fp2_a[x], &fp2_a[y]), blst_fp2_mul(&fp2_r[x], &fp2_a[x], &fp2_a[y]))
+OP(b_fp2_mul, fp2_mul(&fp2_r[x], &fp2_a[x], &fp2_a[y]), blst_fp2_mul(&fp2_r[x], &fp2_a[x],
+								     &fp2_a[y]))
 OP(b_fp2_sqr, fp2_sqr(&fp2_r[x], &fp2_a[x]), blst_fp2_sqr(&fp2_r[x], &fp2_a[x]))
-OP(b_fp2_add, fp2_add(&fp2_r[x], &fp2_a[x], &fp2_a[y]), blst_fp2_add(&fp2_r[x], &fp2_a[x], &fp2_a[y]))
+OP(b_fp2_add, fp2_add(&fp2_r[x], &fp2_a[x], &fp2_a[y]), blst_fp2_add(&fp2_r[x], &fp2_a[x],
+								     &fp2_a[y]))
 OP(b_fr_mul, fr_mul(&fr_r[x], &fr_a[x], &fr_a[y]), blst_fr_mul(&fr_r[x], &fr_a[x], &fr_a[y]))
 OP(b_fr_mul_lat, fr_mul(&fr_r[0], &fr_r[0], &fr_a[y]), blst_fr_mul(&fr_r[0], &fr_r[0], &fr_a[y]))
 OP(b_fr_add, fr_add(&fr_r[x], &fr_a[x], &fr_a[y]), blst_fr_add(&fr_r[x], &fr_a[x], &fr_a[y]))
@@ -177,7 +181,8 @@ static void b_product3(bool ref, int n)
 	const struct g1_affine *ps[3] = { &p[0], &p[1], &p[2] };
 	const struct g2_affine *qs[3] = { &q[0], &q[1], &q[2] };
 	struct miller_pair pairs[3] = {
-		{ &p[0], &q[0], NULL }, { &p[1], NULL, &prepared[0] }, { &p[2], NULL, &prepared[1] },
+		{ &p[0], &q[0], NULL }, { &p[1], NULL, &prepared[0] }, { &p[2], NULL,
+									&prepared[1] },
 	};
 
 	while (n--) {
@@ -198,7 +203,8 @@ static struct scalar inputs[N_BASES];
 static struct g1_fixed *fixed;
 static void *blst_table, *blst_scratch;
 REF(size_t, blst_p1s_mult_wbits_precompute_sizeof, (size_t, size_t));
-REF(void, blst_p1s_mult_wbits_precompute, (void *, size_t, const struct g1_affine *const *, size_t));
+REF(void, blst_p1s_mult_wbits_precompute, (void *, size_t, const struct g1_affine *const *,
+					   size_t));
 REF(size_t, blst_p1s_mult_wbits_scratch_sizeof, (size_t));
 REF(void, blst_p1s_mult_wbits, (struct g1 *, const void *, size_t, size_t, const uint8_t *const *,
 				size_t, void *));
