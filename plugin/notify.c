@@ -86,10 +86,10 @@ void notify_close(struct notify *n)
 	free(n);
 }
 
-void notify_ready(struct notify *n)
+void notify_ready(struct notify *n, const char *status)
 {
 	if (n)
-		sd_notify(0, "READY=1");
+		sd_notifyf(0, "READY=1\nSTATUS=%s", status);
 }
 
 void notify_status(struct notify *n, const char *line)

@@ -24,7 +24,8 @@ int notify_open(struct notify **notify, sd_event *event,
 /* NULL is accepted here and by all below. */
 void notify_close(struct notify *notify);
 
-void notify_ready(struct notify *notify);
+/* READY=1, with the status that goes with it. */
+void notify_ready(struct notify *notify, const char *status);
 /* STATUS=; lines that did not change, and more than five a second, are not sent. */
 void notify_status(struct notify *notify, const char *line);
 /* Something moves while the service starts or ends: it gets more time. */

@@ -398,13 +398,20 @@ static void log_kinds(const struct service *svc)
 			log_notice("%s is disabled: %s", config_kind_name(k), reason);
 }
 
+static void say_ready(struct service *svc)
+{
+	char line[256];
+
+	status_line(svc, line, sizeof(line));
+	notify_ready(svc->notify, line);
+}
+
 static void become_ready(struct service *svc)
 {
 	svc->ready = true;
 	log_kinds(svc);
 	rpc_set_serving(svc->rpc, true);
-	show_status(svc);
-	notify_ready(svc->notify);
+	say_ready(svc);
 	log_notice("ready");
 }
 
@@ -482,7 +489,7 @@ void service_reload(struct service *svc)
 		else
 			log_notice("reload: done");
 	}
-	notify_ready(svc->notify);
+	say_ready(svc);
 	service_wake(svc);
 }
 

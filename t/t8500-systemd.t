@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The shipped units under a real systemd: start, socket, watchdog, hung instance, restart, drain, journal."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cuzk import *
+
+
+def outside():
+    """Stages what was built where the namespace sees it, and runs this script in there."""
+    if os.geteuid():
+        skip_all("systemd", "a system of its own needs root")
+    for program in ("/lib/systemd/systemd", "/usr/bin/dbus-daemon", "/usr/bin/nsenter"):
+        if not os.path.exists(program):
+            skip_all("systemd", f"there is no {program}")
+    # /tmp and /run are the namespace's own
+    stage = tempfile.mkdtemp(prefix="cuzk-t8500-", dir="/var/cache")
+    try:
+        for name in ("cuzkd", "cuzk-instance", "cuzkctl", ".libs/null.so"):
+            shutil.copy(os.path.join(BUILD, name), stage)
+        for name in ("cuzkd.service.in", "cuzkd.socket", "sysusers.conf", "tmpfiles.conf"):
+            shutil.copy(os.path.join(SRC, "systemd", name), stage)
+        for name in ("cuzk.py", "t8500-systemd.t", "systemd-run-ns"):
+            shutil.copy(os.path.join(SRC, "t", name), stage)
+        p = subprocess.run(["bash", stage + "/systemd-run-ns", "-t", "120", "--", sys.executable,
+                            stage + "/t8500-systemd.t", "inside", stage], cwd="/")
+        if p.returncode in (124, 125):
+            skip_all("systemd", "a namespace with a systemd of its own could not be made here")
+        sys.exit(p.returncode)
+    finally:
+        shutil.rmtree(stage, True)
+
+
+def run(*argv, check=False):
+    return subprocess.run(argv, capture_output=True, text=True, check=check, timeout=120)
+
+
+def show(prop, unit="cuzkd.service"):
+    return run("systemctl", "show", "-P", prop, unit).stdout.strip()
+
+
+def until(what, timeout=20):
+    limit = time.monotonic() + timeout
+    while time.monotonic() < limit:
+        if what():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def connect():
+    """A client as soon as the socket takes one."""
+    limit = time.monotonic() + 20
+    while True:
+        try:
+            return Client("unix:/run/cuzk/cuzk.sock")
+        except OSError:
+            if time.monotonic() > limit:
+                raise
+            time.sleep(0.05)
+
+
+def children():
+    return run("pgrep", "-P", show("MainPID")).stdout.split()
+
+
+def configure(stage, engine):
+    with open("/etc/cuzk/cuzk.conf", "w") as f:
+        f.write(f"[global]\nlisten = /run/cuzk/cuzk.sock\ninstance_program = {stage}/cuzk-instance\n"
+                f"stage_limit = 1s\nstage_limit_ntt = 1s\nheartbeat_limit = 500ms\nparams_dir =\n"
+                f"[engine null]\nlibrary = {stage}/null.so\n{engine}\n[cpu]\nengine = null\n")
+
+
+def inside(stage):
+    os.chmod(stage, 0o755)
+    for src, dst in (("sysusers.conf", "/etc/sysusers.d"), ("tmpfiles.conf", "/etc/tmpfiles.d")):
+        os.makedirs(dst, exist_ok=True)
+        shutil.copy(f"{stage}/{src}", dst + "/cuzk.conf")
+    run("systemd-sysusers", check=True)
+    run("systemd-tmpfiles", "--create", check=True)
+    with open(stage + "/cuzkd.service.in") as f:
+        unit = f.read().replace("@sbindir@", stage).replace("@sysconfdir@", "/etc")
+    with open("/etc/systemd/system/cuzkd.service", "w") as f:
+        f.write(unit)
+    shutil.copy(stage + "/cuzkd.socket", "/etc/systemd/system")
+    os.makedirs("/etc/systemd/system/cuzkd.service.d", exist_ok=True)
+    with open("/etc/systemd/system/cuzkd.service.d/test.conf", "w") as f:
+        f.write("[Service]\nWatchdogSec=3\n")
+    os.makedirs("/etc/cuzk", exist_ok=True)
+    configure(stage, "delay_ms = 100\nhang_sector = 13")
+    run("systemctl", "daemon-reload", check=True)
+
+    # start to READY, through the socket
+    p = run("systemctl", "start", "cuzkd.socket")
+    equal(p.returncode, 0, f"the socket unit starts {p.stderr}")
+    early = connect()
+    call = early.start_prove(request(payload=b"early"))
+    if not equal(result(parse(call.result())[1][0]).status, "COMPLETED", "a client's call starts the service"):
+        diag(run("systemctl", "status", "cuzkd").stdout)
+        diag(run("journalctl", "--no-pager", "-n", "50").stdout)
+    equal(show("ActiveState"), "active", "which is active")
+    ok("1 of 1 instances ready" in show("StatusText"), f"StatusText: {show('StatusText')}")
+    t = time.monotonic()
+    equal(run("systemctl", "restart", "cuzkd").returncode, 0, "restart")
+    diag(f"restart to READY: {(time.monotonic() - t) * 1000:.0f} ms")
+    c = connect()
+    equal(c.prove(request(payload=b"early")).status, "COMPLETED", "a result from before the restart is there")
+    p = run(stage + "/cuzkctl", "status", "--json")
+    ok(p.returncode == 0 and '"name":"cpu"' in p.stdout, f"cuzkctl status {p.stderr}")
+
+    # a job's life in the journal, by one field
+    m = request("porep", "porep-1000-77", b"journal", sector=77)
+    job = c.submit(m)
+    equal(c.wait(job).proof, null_proof(m, 10), "a PoRep")
+    run("journalctl", "--sync")
+    lines = run("journalctl", "--no-pager", "-o", "cat", f"CUZK_JOB={job}").stdout.splitlines()
+    ok(len(lines) >= 12 and "accepted" in lines[0] and "completed" in lines[-1],
+       f"journalctl CUZK_JOB= tells its life in {len(lines)} lines")
+    events = run("journalctl", "--no-pager", "-o", "export", f"CUZK_JOB={job}").stdout
+    for name in ("CUZK_KIND=porep", "CUZK_EVENT=accepted", "CUZK_EVENT=completed", "CUZK_PARTITION=9", "CUZK_GPU=0",
+                 "CUZK_REQUEST=porep-1000-77", "SYSLOG_IDENTIFIER=cuzkd"):
+        ok(name in events, name)
+
+    # a hung instance is replaced
+    before = children()
+    poison = c.start_prove(request("window-post", "bad", b"hangs", sector=13))
+    good = c.start_prove(request("window-post", "good", b"works", sector=14))
+    bad = result(parse(poison.result(60))[1][0])
+    equal(bad.status, "FAILED", f"a job that hangs its instance twice fails: {bad.error}")
+    equal(result(parse(good.result(60))[1][0]).status, "COMPLETED", "the next job completes")
+    if not ok(until(lambda: len(children()) == 1 and children() != before), "in another child process"):
+        diag(f"children before {before}, after {children()}")
+    equal(show("NRestarts"), "0", "the service itself went on")
+
+    # a hung main loop is restarted by the watchdog, and loses nothing
+    m = request("porep", "porep-1000-78", b"watchdog", sector=78)
+    job = c.submit(m)
+    time.sleep(0.35)
+    pid = show("MainPID")
+    os.kill(int(pid), signal.SIGSTOP)
+    t = time.monotonic()
+    ok(until(lambda: show("NRestarts") == "1" and show("ActiveState") == "active", 30),
+       "a stopped main loop is restarted by the watchdog")
+    diag(f"stop to restarted and READY: {time.monotonic() - t:.1f} s, WatchdogSec=3")
+    ok(show("MainPID") != pid, "another process")
+    c = connect()
+    equal(c.wait(job).proof, null_proof(m, 10), "its job goes on and completes")
+
+    # reload
+    configure(stage, "delay_ms = 1000")
+    equal(run("systemctl", "reload", "cuzkd").returncode, 0, "reload")
+    equal(show("ActiveState"), "active", "leaves it active")
+
+    # a stop drains
+    run("systemctl", "restart", "cuzkd", check=True)
+    c = connect()
+    m = request("window-post", "drain", b"drain")
+    call = c.start_prove(m)
+    time.sleep(0.4)
+    equal(run("systemctl", "stop", "cuzkd").returncode, 0, "stop")
+    equal(result(parse(call.result())[1][0]).proof, null_proof(m), "the proof that ran was finished and sent")
+    equal(show("Result"), "success", "an orderly end")
+    equal(show("ActiveState"), "inactive", "and it is down")
+
+    # a configuration with errors is not tried again
+    with open("/etc/cuzk/cuzk.conf", "a") as f:
+        f.write("nonsense = 1\n")
+    ok(run("systemctl", "start", "cuzkd").returncode != 0, "a configuration with errors does not start")
+    equal(show("ExecMainStatus"), "2", "status 2")
+    p = run("systemd-analyze", "security", "cuzkd.service", "--no-pager")
+    diag((p.stdout.strip().splitlines() or ["systemd-analyze security: no answer"])[-1])
+    done()
+
+
+if len(sys.argv) > 2 and sys.argv[1] == "inside":
+    inside(sys.argv[2])
+else:
+    outside()
