@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/vanilla/internal.h"
+#include "lib/poseidon/many.h"
 #include "lib/poseidon/poseidon.h"
 #include "lib/sha256.h"
 
@@ -113,12 +114,15 @@ void merkle_read(struct bincode *b, const struct tree *tree, uint64_t node,
 void path_roots(const struct tree *tree, const struct path_input *const *paths,
 		const struct fr *leaf, size_t n, struct fr *root)
 {
-	struct fr in[8];
+	struct fr in[PATH_BATCH * 8];
 	unsigned int level, at = 0, arity, i;
 	size_t p;
 
+	assert(n <= PATH_BATCH);
 	memmove(root, leaf, n * sizeof(*root));
 	for (level = 0; level < tree->n_levels; level++) {
+		struct fr *node = in;
+
 		arity = tree->arity[level];
 		assert(arity <= 8);
 		for (p = 0; p < n; p++) {
@@ -127,9 +131,9 @@ void path_roots(const struct tree *tree, const struct path_input *const *paths,
 
 			assert(own < arity);
 			for (i = 0; i < arity; i++)
-				in[i] = i == own ? root[p] : *sib++;
-			poseidon_hash(arity, in, &root[p]);
+				*node++ = i == own ? root[p] : *sib++;
 		}
+		poseidon_hash_many(arity, in, root, n);
 		at += arity - 1;
 	}
 }

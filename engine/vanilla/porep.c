@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine/vanilla/internal.h"
-#include "lib/poseidon/poseidon.h"
+#include "lib/poseidon/many.h"
 #include "lib/sha256.h"
 
 struct porep_work {
@@ -125,17 +125,19 @@ static bool check_nodes(const struct opened *o)
 static bool check_paths(const struct opened *o)
 {
 	const struct sector_shape *shape = o->w->v->shape;
-	struct fr leaf[N_COLUMNS + 1], root[N_COLUMNS + 1], x;
+	struct fr columns[N_COLUMNS * MAX_LAYERS], leaf[N_COLUMNS + 1], root[N_COLUMNS + 1], x;
 	unsigned int c;
 
+	for (c = 0; c < N_COLUMNS; c++)
+		memcpy(&columns[c * shape->layers], o->rows[c],
+		       shape->layers * sizeof(*columns));
+	poseidon_hash_many(shape->layers, columns, leaf, N_COLUMNS);
 	for (c = 0; c < N_COLUMNS; c++) {
-		poseidon_hash(shape->layers, o->rows[c], &x);
-		if (!fr_equal(&x, &o->extra->leaf_c[c])) {
-			fail(o, porep_column_name(c),
-			     ".column.rows: hash to another leaf than the inclusion_proof's");
-			return false;
-		}
-		leaf[c] = x;
+		if (fr_equal(&leaf[c], &o->extra->leaf_c[c]))
+			continue;
+		fail(o, porep_column_name(c),
+		     ".column.rows: hash to another leaf than the inclusion_proof's");
+		return false;
 	}
 	leaf[N_COLUMNS] = o->extra->leaf_r;
 	path_roots(&shape->tree_r, o->paths, leaf, N_COLUMNS + 1, root);

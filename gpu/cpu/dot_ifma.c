@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* dot_ifma.c - sums of products in Fr, eight at a time with one reduction for all */
 #include "gpu/cpu/dot.h"
-#include "gpu/cpu/ifma_fr.h"
+#include "lib/bls12_381/ifma_fr.h"
 
 void dot_ifma(struct fr *sum, struct fr *x, struct fr *y, size_t n)
 {

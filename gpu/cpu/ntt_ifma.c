@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* ntt_ifma.c - the passes of a transform, by AVX-512 IFMA */
-#include "gpu/cpu/ifma_fr.h"
+#include "lib/bls12_381/ifma_fr.h"
 #include "gpu/cpu/ntt_pass_impl.h"
 
 const struct ntt_impl ntt_impl_ifma = {

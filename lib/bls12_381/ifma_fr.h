@@ -18,8 +18,8 @@
  *
  * Include only from files compiled for AVX-512 F, DQ, VL and IFMA.
  */
-#ifndef CUZK_GPU_CPU_IFMA_FR_H
-#define CUZK_GPU_CPU_IFMA_FR_H
+#ifndef CUZK_BLS12_381_IFMA_FR_H
+#define CUZK_BLS12_381_IFMA_FR_H
 
 #include <immintrin.h>
 #include <stddef.h>
