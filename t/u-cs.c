@@ -378,9 +378,9 @@ static void alias_circuit(struct synth *s, const struct fr *v)
 	pack[4] = CS_ARG_FALSE;
 	pack[5] = bits;
 	gadget_pack(s, pack, 6);
-	gadget_level(s, 8, y, 5, v + 2, pack, &(unsigned int){ 0 });
-	gadget_level(s, 4, y, 2, v + 2, pack, &(unsigned int){ 0 });
-	gadget_level(s, 2, y, 1, v + 2, pack, &(unsigned int){ 0 });
+	gadget_level(s, 8, y, 5, v ? v + 2 : NULL, pack, &(unsigned int){ 0 });
+	gadget_level(s, 4, y, 2, v ? v + 2 : NULL, pack, &(unsigned int){ 0 });
+	gadget_level(s, 2, y, 1, v ? v + 2 : NULL, pack, &(unsigned int){ 0 });
 }
 
 static void test_aliases(struct tpool *pool)
