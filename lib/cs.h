@@ -60,8 +60,16 @@ enum {
 
 struct cs_term {
 	uint32_t ref;		/* CS_REF() */
-	uint32_t coeff;		/* index into cs->coeffs */
+	uint32_t coeff;		/* index into cs->coeffs; see CS_COEFF_OWN */
 };
+
+/*
+ * Only in terms of CS_REF_ONE: the other bits are an index into the
+ * template's own coefficients, own[first_own + i], which are indices into
+ * cs->coeffs.  So templates that differ in nothing but added constants (the
+ * label hashes of PoRep's layers) share rows and terms.
+ */
+#define CS_COEFF_OWN 0x80000000u
 
 /*
  * One gadget.  Row r of the template has three linear combinations; lc
@@ -81,7 +89,7 @@ struct cs_template {
 	uint64_t first_term;	/* into terms */
 	uint64_t first_slot;	/* into slots: n_aux entries */
 	uint32_t name;		/* offset into names: NUL-terminated path element */
-	uint32_t reserved;
+	uint32_t first_own;	/* into own */
 };
 
 /*
@@ -110,7 +118,7 @@ struct cs {
 	uint32_t log_domain;	/* 2^log_domain >= n_rows + n_inputs, smallest */
 
 	uint32_t n_templates, n_instances, n_coeffs;
-	uint64_t n_lcs, n_terms, n_slots, n_ports, names_size;
+	uint64_t n_lcs, n_terms, n_slots, n_ports, n_own, names_size;
 
 	const struct cs_template *templates;
 	const struct cs_instance *instances;
@@ -119,6 +127,7 @@ struct cs {
 	const struct cs_term *terms;
 	const uint32_t *slots;
 	const uint32_t *ports;		/* global variables */
+	const uint32_t *own;		/* indices into coeffs, by CS_COEFF_OWN */
 	const char *names;
 	/*
 	 * Densities, bit i of word i/64: which variables have a point in the
@@ -130,6 +139,13 @@ struct cs {
 	const uint64_t *full_map;
 	const uint32_t *full_rank;
 };
+
+/* Index into coeffs of a term of CS_REF_ONE. */
+static inline uint32_t cs_one_coeff(const struct cs *cs, const struct cs_template *t,
+				    uint32_t coeff)
+{
+	return coeff & CS_COEFF_OWN ? cs->own[t->first_own + (coeff & ~CS_COEFF_OWN)] : coeff;
+}
 
 /*
  * The witness of one circuit, each value by its kind: 1 bit or 32 bytes.

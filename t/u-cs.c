@@ -169,7 +169,9 @@ static void dense_row(const struct cs *cs, const struct cs_instance *inst, uint3
 		for (; i < cs->lc_end[lc]; i++) {
 			size_t v = dense_index(cs, inst, cs->terms[i].ref);
 
-			fr_add(&d->coeff[k][v], &d->coeff[k][v], &cs->coeffs[cs->terms[i].coeff]);
+			uint32_t coeff = cs_one_coeff(cs, t, cs->terms[i].coeff);
+
+			fr_add(&d->coeff[k][v], &d->coeff[k][v], &cs->coeffs[coeff]);
 			d->used[k][v]++;
 		}
 	}

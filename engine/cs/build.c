@@ -29,7 +29,7 @@ struct cs_builder {
 	int err;
 	struct cs_box *box;
 	uint64_t n_rows, n_aux, n_full, n_inputs;
-	struct array templates, instances, coeffs, lc_end, terms, slots, ports, names;
+	struct array templates, instances, coeffs, lc_end, terms, slots, ports, own, names;
 	struct array keys, classes;	/* of the templates */
 	/* open-addressed hashes of 1-based indices */
 	uint32_t *tmpl_hash, *coeff_hash;
@@ -177,6 +177,7 @@ int cs_builder_open(struct cs_builder **out)
 	b->terms.elem = sizeof(struct cs_term);
 	b->slots.elem = sizeof(uint32_t);
 	b->ports.elem = sizeof(uint32_t);
+	b->own.elem = sizeof(uint32_t);
 	b->names.elem = 1;
 	b->keys.elem = sizeof(struct key);
 	b->classes.elem = sizeof(uint16_t);
@@ -210,6 +211,7 @@ void cs_builder_close(struct cs_builder *b)
 	free(b->terms.p);
 	free(b->slots.p);
 	free(b->ports.p);
+	free(b->own.p);
 	free(b->names.p);
 	free(b->keys.p);
 	free(b->classes.p);
@@ -254,36 +256,85 @@ static unsigned int classify(struct cs_builder *b, const uint32_t *args, size_t 
 	return n_ports;
 }
 
+/*
+ * An earlier template whose rows, terms and slots equal those just stored, own
+ * coefficients aside.
+ */
+static const struct cs_template *find_twin(const struct cs_builder *b, const struct cs_template *t,
+					   size_t n_terms)
+{
+	const struct cs_template *u = b->templates.p, *end = u + b->templates.n;
+	const uint32_t *lc_end = b->lc_end.p, *slots = b->slots.p;
+	const struct cs_term *terms = b->terms.p;
+	uint64_t i, lcs = 3 * (uint64_t)t->n_rows;
+
+	for (; u < end; u++) {
+		if (u->kind != t->kind || u->n_rows != t->n_rows || u->n_aux != t->n_aux ||
+		    u->n_ports != t->n_ports || u->n_inputs != t->n_inputs || !lcs ||
+		    lc_end[u->first_lc + lcs - 1] - u->first_term != n_terms ||
+		    memcmp(&terms[u->first_term], &terms[t->first_term],
+			   n_terms * sizeof(*terms)) ||
+		    memcmp(&slots[u->first_slot], &slots[t->first_slot],
+			   t->n_aux * sizeof(*slots)))
+			continue;
+		for (i = 0; i < lcs; i++)
+			if (lc_end[u->first_lc + i] - u->first_term !=
+			    lc_end[t->first_lc + i] - t->first_term)
+				break;
+		if (i == lcs)
+			return u;
+	}
+	return NULL;
+}
+
 static void store_template(struct cs_builder *b, const struct rec *r, const struct cs_gadget *g,
 			   uint64_t param, unsigned int n_ports)
 {
-	struct cs_template *t = array_add(b, &b->templates, 1);
-	size_t first_lc = b->lc_end.n, first_term = b->terms.n, first_slot = b->slots.n, i;
-	uint32_t *lc_end = array_add(b, &b->lc_end, 3 * (size_t)r->n_rows);
+	struct cs_template t = {
+		.n_rows = r->n_rows, .n_aux = r->n_aux, .n_inputs = r->n_inputs,
+		.n_ports = n_ports, .n_full = r->n_full, .kind = g->kind, .param = param,
+		.first_lc = b->lc_end.n, .first_term = b->terms.n, .first_slot = b->slots.n,
+		.first_own = b->own.n, .name = add_name(b, g->name),
+	}, *slot;
+	uint32_t *lc_end = array_add(b, &b->lc_end, 3 * (size_t)r->n_rows), full = 0, *own;
 	struct cs_term *terms = array_add(b, &b->terms, r->terms.n);
 	uint32_t *slots = array_add(b, &b->slots, r->n_aux);
-	uint32_t full = 0;
+	const struct cs_template *twin;
+	size_t i;
 
-	if (!t || !lc_end || !terms || !slots)
+	if (!lc_end || !terms || !slots)
 		return;
-	if (first_term + r->terms.n > UINT32_MAX) {
+	if (t.first_term + r->terms.n > UINT32_MAX) {
 		b->err = -E2BIG;
 		return;
 	}
 	for (i = 0; i < 3 * (size_t)r->n_rows; i++)
-		lc_end[i] = first_term + r->rows[i / 3].end[i % 3];
+		lc_end[i] = t.first_term + r->rows[i / 3].end[i % 3];
 	for (i = 0; i < r->terms.n; i++) {
 		terms[i].ref = r->terms.terms[i].ref;
 		terms[i].coeff = coeff_index(b, &r->terms.terms[i].coeff);
+		if (terms[i].ref != CS_REF(CS_REF_ONE, 0) || terms[i].coeff < CS_COEFF_OTHER)
+			continue;
+		own = array_add(b, &b->own, 1);
+		if (!own)
+			return;
+		*own = terms[i].coeff;
+		terms[i].coeff = CS_COEFF_OWN | (b->own.n - 1 - t.first_own);
 	}
 	for (i = 0; i < r->n_aux; i++)
 		slots[i] = r->is_bit[i] ? CS_SLOT_BIT : CS_SLOT_FULL | full++;
-	*t = (struct cs_template){
-		.n_rows = r->n_rows, .n_aux = r->n_aux, .n_inputs = r->n_inputs,
-		.n_ports = n_ports, .n_full = full, .kind = g->kind, .param = param,
-		.first_lc = first_lc, .first_term = first_term, .first_slot = first_slot,
-		.name = add_name(b, g->name),
-	};
+	twin = find_twin(b, &t, r->terms.n);
+	if (twin) {
+		b->lc_end.n = t.first_lc;
+		b->terms.n = t.first_term;
+		b->slots.n = t.first_slot;
+		t.first_lc = twin->first_lc;
+		t.first_term = twin->first_term;
+		t.first_slot = twin->first_slot;
+	}
+	slot = array_add(b, &b->templates, 1);
+	if (slot)
+		*slot = t;
 }
 
 static void record_template(struct cs_builder *b, const struct cs_gadget *g, uint64_t param,
@@ -415,7 +466,7 @@ int cs_builder_finish(struct cs_builder *b, struct cs **out)
 		.n_full = b->n_full, .n_templates = b->templates.n,
 		.n_instances = b->instances.n, .n_coeffs = b->coeffs.n,
 		.n_lcs = b->lc_end.n, .n_terms = b->terms.n, .n_slots = b->slots.n,
-		.n_ports = b->ports.n, .names_size = b->names.n,
+		.n_ports = b->ports.n, .n_own = b->own.n, .names_size = b->names.n,
 	};
 	while (UINT64_C(1) << cs->log_domain < cs->n_rows + cs->n_inputs)
 		cs->log_domain++;
@@ -426,6 +477,7 @@ int cs_builder_finish(struct cs_builder *b, struct cs **out)
 	cs->terms = take(&b->terms);
 	cs->slots = take(&b->slots);
 	cs->ports = take(&b->ports);
+	cs->own = take(&b->own);
 	cs->names = take(&b->names);
 	err = cs_derive(cs);
 	b->box = NULL;

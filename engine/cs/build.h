@@ -55,5 +55,6 @@ struct cs_box {
 	size_t map_size;
 };
 int cs_derive(struct cs *cs);
+void cs_free_derived(struct cs *cs);
 
 #endif

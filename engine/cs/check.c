@@ -44,6 +44,16 @@ static bool ref_fits(const struct cs_template *t, uint32_t ref)
 	}
 }
 
+static bool coeff_fits(const struct cs *cs, const struct cs_template *t,
+		       const struct cs_term *term)
+{
+	if (!(term->coeff & CS_COEFF_OWN))
+		return term->coeff < cs->n_coeffs;
+	return CS_REF_KIND(term->ref) == CS_REF_ONE &&
+	       (term->coeff & ~CS_COEFF_OWN) < cs->n_own - t->first_own &&
+	       cs_one_coeff(cs, t, term->coeff) < cs->n_coeffs;
+}
+
 static const char *check_template(const struct cs *cs, const struct cs_template *t)
 {
 	uint64_t i, lcs = 3 * (uint64_t)t->n_rows, term = t->first_term;
@@ -51,7 +61,8 @@ static const char *check_template(const struct cs *cs, const struct cs_template 
 
 	if (t->first_lc > cs->n_lcs || lcs > cs->n_lcs - t->first_lc ||
 	    t->first_term > cs->n_terms || t->first_slot > cs->n_slots ||
-	    t->n_aux > cs->n_slots - t->first_slot || t->name >= cs->names_size)
+	    t->n_aux > cs->n_slots - t->first_slot || t->name >= cs->names_size ||
+	    t->first_own > cs->n_own)
 		return "a template is out of bounds";
 	/* a row's first combination is found from the one before it */
 	for (i = 0; i < lcs; i++) {
@@ -61,7 +72,7 @@ static const char *check_template(const struct cs *cs, const struct cs_template 
 			return "a row is out of bounds";
 		for (; term < end; term++)
 			if (!ref_fits(t, cs->terms[term].ref) ||
-			    cs->terms[term].coeff >= cs->n_coeffs)
+			    !coeff_fits(cs, t, &cs->terms[term]))
 				return "a term is out of bounds";
 	}
 	for (i = 0; i < t->n_aux; i++) {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "engine/cs/build.h"
 
@@ -24,11 +25,12 @@ static size_t words(uint64_t bits)
 	return (bits + 63) / 64;
 }
 
-static void mark(struct occurrence *o, const struct cs_term *term, unsigned int matrix)
+static void mark(struct occurrence *o, const struct cs *cs, const struct cs_template *t,
+		 const struct cs_term *term, unsigned int matrix)
 {
 	uint32_t i = CS_REF_INDEX(term->ref);
 
-	if (term->coeff == CS_COEFF_ZERO)
+	if (cs_one_coeff(cs, t, term->coeff) == CS_COEFF_ZERO)
 		return;
 	switch (CS_REF_KIND(term->ref)) {
 	case CS_REF_AUX:
@@ -67,7 +69,7 @@ static int occurrence_init(struct occurrence *o, const struct cs *cs, const stru
 
 			for (; term < end; term++)
 				if (k < 2)
-					mark(o, &cs->terms[term], k);
+					mark(o, cs, t, &cs->terms[term], k);
 		}
 	}
 	return 0;
@@ -129,12 +131,33 @@ static uint32_t popcount(const uint64_t *map, size_t n)
 	return sum;
 }
 
+/*
+ * full_map is zero but for the pages of the Poseidon gadgets.  Mapped apart it
+ * takes memory only where it is not, whatever malloc would do.
+ */
+static uint64_t *map_zeros(size_t n)
+{
+	void *p = mmap(NULL, n * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+void cs_free_derived(struct cs *cs)
+{
+	free((void *)cs->a_aux_density);
+	free((void *)cs->b_aux_density);
+	free((void *)cs->b_input_density);
+	free((void *)cs->full_rank);
+	if (cs->full_map)
+		munmap((void *)cs->full_map, (words(cs->n_aux) + 1) * 8);
+}
+
 int cs_derive(struct cs *cs)
 {
 	size_t wa = words(cs->n_aux), wi = words(cs->n_inputs), i, n_ranks = wa / 8 + 1;
 	struct occurrence *occ = calloc(cs->n_templates + 1, sizeof(*occ));
 	uint64_t *a_aux = calloc(wa + 1, 8), *b_aux = calloc(wa + 1, 8);
-	uint64_t *full = calloc(wa + 1, 8), *b_input = calloc(wi + 1, 8);
+	uint64_t *full = map_zeros(wa + 1), *b_input = calloc(wi + 1, 8);
 	uint32_t *rank = calloc(n_ranks, sizeof(*rank)), sum = 0;
 	int err = -ENOMEM;
 
@@ -167,7 +190,8 @@ err_free:
 	if (err) {
 		free(a_aux);
 		free(b_aux);
-		free(full);
+		if (full)
+			munmap(full, (wa + 1) * 8);
 		free(b_input);
 		free(rank);
 	}

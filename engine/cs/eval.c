@@ -72,6 +72,7 @@ static void eval_lc(const struct cs *cs, const struct cs_witness *w,
 		    const struct cs_term *term, const struct cs_term *end, struct cs_sum *s)
 {
 	struct value v;
+	uint32_t coeff;
 	struct fr x;
 	int64_t c;
 
@@ -80,20 +81,21 @@ static void eval_lc(const struct cs *cs, const struct cs_witness *w,
 	s->full = fr_zero;
 	for (; term < end; term++) {
 		get(cs, w, inst, t, term->ref, &v);
+		coeff = cs_one_coeff(cs, t, term->coeff);
 		if (v.is_bit) {
 			if (!v.bit)
 				continue;
-			if (small_coeff(term->coeff, &c)) {
+			if (small_coeff(coeff, &c)) {
 				s->small += c;
 				continue;
 			}
-			x = cs->coeffs[term->coeff];
-		} else if (term->coeff == CS_COEFF_ONE) {
+			x = cs->coeffs[coeff];
+		} else if (coeff == CS_COEFF_ONE) {
 			x = v.full;
-		} else if (term->coeff == CS_COEFF_MINUS_ONE) {
+		} else if (coeff == CS_COEFF_MINUS_ONE) {
 			fr_neg(&x, &v.full);
 		} else {
-			fr_mul(&x, &v.full, &cs->coeffs[term->coeff]);
+			fr_mul(&x, &v.full, &cs->coeffs[coeff]);
 		}
 		fr_add(&s->full, &s->full, &x);
 		s->is_small = false;

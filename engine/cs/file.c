@@ -23,7 +23,7 @@
 
 #define MAGIC "cuzk-cs"
 #define ALIGN 64
-#define N_ARRAYS 8
+#define N_ARRAYS 9
 
 struct header {
 	char magic[8];
@@ -40,18 +40,19 @@ struct header {
 
 static const size_t elem_size[N_ARRAYS] = {
 	sizeof(struct cs_template), sizeof(struct cs_instance), sizeof(struct fr),
-	sizeof(uint32_t), sizeof(struct cs_term), sizeof(uint32_t), sizeof(uint32_t), 1,
+	sizeof(uint32_t), sizeof(struct cs_term), sizeof(uint32_t), sizeof(uint32_t),
+	sizeof(uint32_t), 1,
 };
 
 static void counts(const struct cs *cs, uint64_t count[N_ARRAYS], const void *p[N_ARRAYS])
 {
 	const uint64_t n[N_ARRAYS] = {
 		cs->n_templates, cs->n_instances, cs->n_coeffs, cs->n_lcs,
-		cs->n_terms, cs->n_slots, cs->n_ports, cs->names_size,
+		cs->n_terms, cs->n_slots, cs->n_ports, cs->n_own, cs->names_size,
 	};
 	const void *const array[N_ARRAYS] = {
 		cs->templates, cs->instances, cs->coeffs, cs->lc_end,
-		cs->terms, cs->slots, cs->ports, cs->names,
+		cs->terms, cs->slots, cs->ports, cs->own, cs->names,
 	};
 
 	memcpy(count, n, sizeof(n));
@@ -207,11 +208,11 @@ static const char *parse(struct cs *cs, const uint8_t *map, size_t size, const c
 		.n_rows = h.n_rows, .n_inputs = h.n_inputs, .n_aux = h.n_aux, .n_full = h.n_full,
 		.log_domain = h.log_domain, .n_templates = h.count[0], .n_instances = h.count[1],
 		.n_coeffs = h.count[2], .n_lcs = h.count[3], .n_terms = h.count[4],
-		.n_slots = h.count[5], .n_ports = h.count[6], .names_size = h.count[7],
+		.n_slots = h.count[5], .n_ports = h.count[6], .n_own = h.count[7], .names_size = h.count[8],
 		.templates = (const void *)p[0], .instances = (const void *)p[1],
 		.coeffs = (const void *)p[2], .lc_end = (const void *)p[3],
 		.terms = (const void *)p[4], .slots = (const void *)p[5],
-		.ports = (const void *)p[6], .names = (const void *)p[7],
+		.ports = (const void *)p[6], .own = (const void *)p[7], .names = (const void *)p[8],
 	};
 	return cs_check(cs);
 }

@@ -16,11 +16,7 @@ void cs_free(struct cs *cs)
 
 	if (!cs)
 		return;
-	free((void *)cs->a_aux_density);
-	free((void *)cs->b_aux_density);
-	free((void *)cs->b_input_density);
-	free((void *)cs->full_map);
-	free((void *)cs->full_rank);
+	cs_free_derived(cs);
 	if (box->map) {
 		munmap(box->map, box->map_size);
 	} else {
@@ -31,6 +27,7 @@ void cs_free(struct cs *cs)
 		free((void *)cs->terms);
 		free((void *)cs->slots);
 		free((void *)cs->ports);
+		free((void *)cs->own);
 		free((void *)cs->names);
 	}
 	free(box);
@@ -38,13 +35,23 @@ void cs_free(struct cs *cs)
 
 size_t cs_size(const struct cs *cs)
 {
-	size_t words = (cs->n_aux + 63) / 64 + 1;
+	size_t words = (cs->n_aux + 63) / 64 + 1, i, touched = 0;
+	const size_t page = 4096 / 8;
+	uint64_t last = UINT64_MAX;
 
+	/* full_map's pages of zeros are not there */
+	for (i = 0; i < words - 1; i++) {
+		if (cs->full_map[i] && i / page != last) {
+			last = i / page;
+			touched += 4096;
+		}
+	}
 	return sizeof(struct cs_box) + cs->n_templates * sizeof(*cs->templates) +
 	       cs->n_instances * sizeof(*cs->instances) + cs->n_coeffs * sizeof(*cs->coeffs) +
 	       cs->n_lcs * sizeof(*cs->lc_end) + cs->n_terms * sizeof(*cs->terms) +
 	       cs->n_slots * sizeof(*cs->slots) + cs->n_ports * sizeof(*cs->ports) +
-	       cs->names_size + 3 * words * 8 + (cs->n_inputs + 63) / 64 * 8 + words / 8 * 4;
+	       cs->n_own * sizeof(*cs->own) +
+	       cs->names_size + 2 * words * 8 + touched + (cs->n_inputs + 63) / 64 * 8 + words / 8 * 4;
 }
 
 int cs_witness_init(struct cs_witness *w, const struct cs *cs)

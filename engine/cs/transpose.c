@@ -105,7 +105,8 @@ static void transpose_instance(void *arg, size_t index, unsigned int thread)
 				uint32_t ref = cs->terms[term].ref;
 				size_t v = at[CS_REF_KIND(ref)] + CS_REF_INDEX(ref);
 
-				add_coeff(&local[3 * v + k], cs, cs->terms[term].coeff, l);
+				add_coeff(&local[3 * v + k], cs,
+					  cs_one_coeff(cs, tmpl, cs->terms[term].coeff), l);
 			}
 		}
 	}

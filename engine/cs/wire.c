@@ -55,14 +55,15 @@ int wire_init(struct wire *w, const struct cs *cs, const struct cs_template *t,
 			for (i = first, n = 0; i < end; i++) {
 				const struct cs_term *term = &cs->terms[i];
 				enum cs_ref_kind kind = CS_REF_KIND(term->ref);
+				uint32_t coeff = cs_one_coeff(cs, t, term->coeff);
 
-				if (term->coeff == CS_COEFF_ZERO)
+				if (coeff == CS_COEFF_ZERO)
 					continue;
 				ports += kind == CS_REF_PORT;
 				inputs += kind == CS_REF_INPUT;
 				w->bytes[at] = kind == CS_REF_AUX;
 				put_u32(&w->bytes[at + 1], 0);
-				memcpy(&w->bytes[at + 5], coeff_bytes[term->coeff], 32);
+				memcpy(&w->bytes[at + 5], coeff_bytes[coeff], 32);
 				if (kind != CS_REF_ONE)
 					w->patches[n_patches++] =
 						(struct wire_patch){ at, term->ref };
@@ -154,10 +155,13 @@ static void sorted_row(const struct wire *w, const struct cs *cs, const struct c
 		struct wire_term *s;
 
 		term_range(cs, t, row, k, &first, &end);
-		for (i = first, n = 0; i < end; i++)
-			if (cs->terms[i].coeff != CS_COEFF_ZERO)
+		for (i = first, n = 0; i < end; i++) {
+			uint32_t coeff = cs_one_coeff(cs, t, cs->terms[i].coeff);
+
+			if (coeff != CS_COEFF_ZERO)
 				tmp[n++] = (struct wire_term){ key_of(cs, inst, cs->terms[i].ref),
-							       cs->terms[i].coeff };
+							       coeff };
+		}
 		s = sort_terms(tmp, tmp + w->max_lc, n);
 		put_u32(out, n);
 		out += 4;

@@ -186,11 +186,12 @@ static inline void add_aux(struct eval *ev, struct sum *s, uint32_t coeff, uint3
 		sum_add_bit(ev, s, coeff, bit_at(ev->w->bits, var));
 }
 
-static void eval_lc(struct eval *ev, const struct cs_instance *inst, const uint32_t *slots,
+static void eval_lc(struct eval *ev, const struct cs_instance *inst, const struct cs_template *t,
 		    const struct cs_term *term, const struct cs_term *end, struct sum *s,
 		    struct fr *out)
 {
 	const struct cs *cs = ev->cs;
+	const uint32_t *slots = cs->slots + t->first_slot;
 	uint32_t i, slot, var;
 
 	s->low = 0;
@@ -202,7 +203,7 @@ static void eval_lc(struct eval *ev, const struct cs_instance *inst, const uint3
 			continue;
 		switch (CS_REF_KIND(term->ref)) {
 		case CS_REF_ONE:
-			sum_add_bit(ev, s, term->coeff, true);
+			sum_add_bit(ev, s, cs_one_coeff(cs, t, term->coeff), true);
 			break;
 		case CS_REF_AUX:
 			slot = slots[i];
@@ -255,7 +256,6 @@ static bool satisfied(const struct fr *a, const struct fr *b, const struct fr *c
 static void eval_rows(struct eval *ev, const struct cs_instance *inst, uint32_t first, uint32_t end)
 {
 	const struct cs_template *t = &ev->cs->templates[inst->tmpl];
-	const uint32_t *slots = ev->cs->slots + t->first_slot;
 	const uint32_t *lc_end = ev->cs->lc_end + t->first_lc;
 	const struct cs_term *terms = ev->cs->terms;
 	uint64_t begin = first ? lc_end[3 * (uint64_t)first - 1] : t->first_term;
@@ -272,7 +272,7 @@ static void eval_rows(struct eval *ev, const struct cs_instance *inst, uint32_t 
 			uint64_t stop = lc_end[3 * (uint64_t)r + k];
 
 			if (k < 2 || want_c)
-				eval_lc(ev, inst, slots, terms + begin, terms + stop, &sum, &v[k]);
+				eval_lc(ev, inst, t, terms + begin, terms + stop, &sum, &v[k]);
 			if (ev->out[k])
 				ev->out[k][row] = v[k];
 			begin = stop;
