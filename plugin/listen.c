@@ -113,6 +113,20 @@ static void socket_free(struct listen_socket *s)
 	free(s);
 }
 
+static void log_address(const struct listen_socket *s)
+{
+	const struct sockaddr_un *sun = (const struct sockaddr_un *)&s->addr;
+	const char *how = s->own ? "" : ", a socket of the service manager";
+	char host[64], port[16];
+
+	if (s->addr.ss_family == AF_UNIX)
+		log_info("listening on %s%s", sun->sun_path, how);
+	else if (!getnameinfo((const struct sockaddr *)&s->addr, s->addr_len, host, sizeof(host),
+			      port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV))
+		log_info("listening on %s%s%s:%s%s", s->addr.ss_family == AF_INET6 ? "[" : "", host,
+			 s->addr.ss_family == AF_INET6 ? "]" : "", port, how);
+}
+
 /* Takes fd, on failure too. */
 static int socket_add(struct listener *l, int fd, bool own, const struct listen_ops *ops)
 {
@@ -142,6 +156,7 @@ static int socket_add(struct listener *l, int fd, bool own, const struct listen_
 		goto err_free;
 	s->own = own;
 	list_add(&l->sockets, &s->entry);
+	log_address(s);
 	return 0;
 
 err_free:

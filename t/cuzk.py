@@ -538,6 +538,13 @@ class Service:
         return self.start()
 
 
+def free_port():
+    """A TCP port that nobody uses now."""
+    with socket.socket() as k:
+        k.bind(("127.0.0.1", 0))
+        return k.getsockname()[1]
+
+
 def metric(client, name):
     text = client.call("GetMetrics")[1][0].decode()
     for line in text.splitlines():

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""/metrics, /status and /healthz over HTTP; gRPC over TCP with TLS and client certificates."""
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cuzk import *
+
+port = free_port()
+s = Service(engine="probe_delay_ms = 500", settings=f"metrics_listen = 127.0.0.1:{port}\n")
+s.start(wait=False)
+s.wait_log(f"listening on 127.0.0.1:{port}")
+url = f"http://127.0.0.1:{port}"
+
+
+def get(path, method="GET"):
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url + path, method=method), timeout=10) as f:
+            return f.status, f.headers.get("Content-Type"), f.read().decode()
+    except urllib.error.HTTPError as e:
+        return e.code, e.headers.get("Content-Type"), e.read().decode()
+
+
+equal(get("/healthz")[0], 503, "/healthz while it starts")
+s.wait_log("<5>ready")
+c = s.client()
+c.prove(request())
+equal(get("/healthz")[0], 200, "/healthz when ready")
+code, kind, text = get("/metrics")
+equal((code, kind.split(";")[0]), (200, "text/plain"), "/metrics")
+names = set()
+good = True
+for line in text.splitlines():
+    if line.startswith("# TYPE "):
+        names.add(line.split()[2])
+    elif not line.startswith("#"):
+        name = line.split("{")[0].split(" ")[0]
+        base = name
+        for suffix in ("_bucket", "_sum", "_count"):
+            if name.endswith(suffix) and name[:-len(suffix)] in names:
+                base = name[:-len(suffix)]
+        good &= base in names
+        float(line.rsplit(" ", 1)[1])
+ok(good and len(names) > 30, f"{len(names)} metrics, each with its type")
+code, kind, text = get("/status?x=1")
+st = json.loads(text)
+equal((code, kind, st["ready"], st["completed"]), (200, "application/json", True, 1), "/status is JSON")
+equal(st["instances"][0]["name"], "cpu", "with instances")
+equal(get("/")[0], 404, "another path")
+equal(get("/metrics", "POST")[0], 405, "another method")
+code, _, body = get("/metrics", "HEAD")
+equal((code, body), (200, ""), "HEAD")
+for what, data in {"garbage": b"\0\1\2\3\r\n\r\n", "nothing": b"", "an endless head": b"A" * 9000}.items():
+    k = socket.create_connection(("127.0.0.1", port))
+    try:
+        k.sendall(data)
+        k.shutdown(socket.SHUT_WR)
+        k.settimeout(5)
+        k.recv(100)
+    except OSError:
+        pass
+    k.close()
+    equal(get("/healthz")[0], 200, f"after {what}")
+held = [socket.create_connection(("127.0.0.1", port)) for _ in range(100)]
+equal(c.prove(request(payload=b"held")).status, "COMPLETED", "100 idle connections do not stop gRPC")
+for k in held:
+    k.close()
+equal(s.stop(), 0, "stop")
+
+# TLS
+if not shutil.which("openssl"):
+    diag("openssl is not installed: TLS is not tested")
+    done()
+
+
+def openssl(*argv):
+    subprocess.run(["openssl", *argv], check=True, capture_output=True, cwd=s.dir)
+
+
+for who in ("ca", "ca2"):
+    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+            "-subj", f"/CN={who}", "-keyout", who + ".key", "-out", who + ".pem")
+for who, ca in (("server", "ca"), ("client", "ca"), ("stranger", "ca2")):
+    openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={who}",
+            "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", who + ".key", "-out", who + ".csr")
+    openssl("x509", "-req", "-in", who + ".csr", "-CA", ca + ".pem", "-CAkey", ca + ".key", "-CAcreateserial",
+            "-days", "2", "-copy_extensions", "copy", "-out", who + ".pem")
+tls_port = free_port()
+d = s.dir
+s.configure(settings=f"listen_tcp = 127.0.0.1:{tls_port}\ntls_cert = {d}/server.pem\ntls_key = {d}/server.key\n"
+            f"tls_client_ca = {d}/ca.pem\n")
+s.restart()
+
+
+def ctl(*argv):
+    return subprocess.run([BUILD + "/cuzkctl", "status", "--json", "--timeout", "5", "--address",
+                           f"localhost:{tls_port}", *argv], capture_output=True, text=True, timeout=30, cwd=d)
+
+
+p = ctl("--tls-ca", "ca.pem", "--tls-cert", "client.pem", "--tls-key", "client.key")
+ok(p.returncode == 0 and '"name":"cpu"' in p.stdout, f"TLS with a client certificate {p.stderr}")
+equal(ctl("--tls-ca", "ca.pem").returncode, 1, "without a client certificate: refused")
+equal(ctl("--tls-ca", "ca.pem", "--tls-cert", "stranger.pem", "--tls-key", "stranger.key").returncode, 1,
+      "with one of another authority: refused")
+equal(ctl("--tls-ca", "ca2.pem", "--tls-cert", "client.pem", "--tls-key", "client.key").returncode, 1,
+      "a server of another authority: refused by the client")
+equal(ctl().returncode, 1, "clear text: refused")
+equal(s.client().prove(request(payload=b"unix")).status, "COMPLETED", "the unix socket works beside it")
+s.stop()
+for what, settings in {
+    "TCP without TLS and without insecure": f"listen_tcp = 127.0.0.1:{tls_port}\n",
+    "a key that is missing": f"listen_tcp = 127.0.0.1:{tls_port}\ntls_cert = {d}/server.pem\ntls_key = {d}/none\n"
+    f"tls_client_ca = {d}/ca.pem\n",
+    "a certificate that is none": f"listen_tcp = 127.0.0.1:{tls_port}\ntls_cert = {d}/cuzk.conf\ntls_key = {d}/server.key\n"
+    f"tls_client_ca = {d}/ca.pem\n",
+}.items():
+    s.configure(settings=settings)
+    p = subprocess.run([BUILD + "/cuzkd", "-c", s.config], capture_output=True, text=True, timeout=20)
+    ok(p.returncode in (1, 2), f"{what}: {p.stderr.strip().splitlines()[-1] if p.stderr else ''}")
+done()
