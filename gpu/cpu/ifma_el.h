@@ -282,6 +282,14 @@ FP8_INLINE void el_norm(struct fp8 *r, const struct el *a)
 #endif
 }
 
+FP8_INLINE void el_mul_norm(struct fp8 *r, const struct el *a)
+{
+	struct fp8 n;
+
+	el_norm(&n, a);
+	fp8_mul(r, r, &n);
+}
+
 FP8_INLINE void el_inv_from_norm(struct el *r, const struct el *a, const struct fp8 *norm_inv)
 {
 #if ELEMENTS == 1

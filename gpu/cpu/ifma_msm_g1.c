@@ -24,6 +24,7 @@ static const struct msm_kernel kernel = {
 	.points_clear = g1_points_clear,
 	.points_decode = g1_points_decode,
 	.points_on_curve = g1_points_on_curve,
+	.points_from_sums = g1_points_from_sums,
 	.sums_to_zcash = g1_sums_to_zcash,
 };
 

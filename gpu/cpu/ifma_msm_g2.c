@@ -24,6 +24,7 @@ static const struct msm_kernel kernel = {
 	.points_clear = g2_points_clear,
 	.points_decode = g2_points_decode,
 	.points_on_curve = g2_points_on_curve,
+	.points_from_sums = g2_points_from_sums,
 	.sums_to_zcash = g2_sums_to_zcash,
 };
 

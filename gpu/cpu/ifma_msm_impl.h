@@ -159,15 +159,21 @@ void NAME(plain_second)(struct work *w, size_t v, const struct el *inv, const vo
 	w->x[v] = x3;
 }
 
-FP8_INLINE void prefetch(const uint32_t *index, const void *base, size_t size, int hint)
+/* Fetches eight points to the first or second level cache. */
+FP8_INLINE void prefetch(const uint32_t *index, const void *base, size_t size, int level)
 {
 	size_t i, k;
 
 #pragma GCC unroll 8
 	for (i = 0; i < 8; i++)
-		for (k = 0; k < size; k += 64)
-			_mm_prefetch((const char *)base + (index[i] & ~MSM_NEGATIVE) * size + k,
-				     hint);
+		for (k = 0; k < size; k += 64) {
+			const char *at = (const char *)base + (index[i] & ~MSM_NEGATIVE) * size + k;
+
+			if (level == 1)
+				_mm_prefetch(at, _MM_HINT_T0);
+			else
+				_mm_prefetch(at, _MM_HINT_T1);
+		}
 }
 
 /*
@@ -190,19 +196,17 @@ FP8_INLINE void add_round(struct work *w, size_t n_lanes, size_t n_next, const v
 
 	for (i = n_lanes; i < 8 * n; i++)
 		w->index[i] = 0;
-	for (v = (n_lanes + 7) / 8; v < n; v++)
-		w->infinite[v] = 0;
 	for (k = 0; k < WAYS; k++)
 		fp8_set_const(&product[k], ifma_one);
 	for (v = 0; v < AHEAD && v < n; v++)
-		prefetch(&w->index[8 * v], base, size, _MM_HINT_T0);
+		prefetch(&w->index[8 * v], base, size, 1);
 	for (v = 0; v < n; v += WAYS) {
 		struct el x2[WAYS];
 		__mmask8 active, infinite[WAYS];
 
 		for (k = 0; k < WAYS; k++) {
 			if (v + k + AHEAD < n)
-				prefetch(&w->index[8 * (v + k + AHEAD)], base, size, _MM_HINT_T0);
+				prefetch(&w->index[8 * (v + k + AHEAD)], base, size, 1);
 			infinite[k] = load_x(&x2[k], base, &w->index[8 * (v + k)], source);
 		}
 		for (k = 0; k < WAYS; k++) {
@@ -231,11 +235,11 @@ FP8_INLINE void add_round(struct work *w, size_t n_lanes, size_t n_next, const v
 		v -= WAYS;
 		for (k = 0; k < WAYS; k++)
 			if (8 * (v + k + 1) <= n_next)
-				prefetch(&w->next[8 * (v + k)], base, size, _MM_HINT_T1);
+				prefetch(&w->next[8 * (v + k)], base, size, 2);
 		for (k = 0; k < WAYS; k++)
 			fp8_mul(&norm[k], &u[k], &w->before[v + k]);
 		for (k = 0; k < WAYS; k++)
-			el_norm(&all, &w->d[v + k]), fp8_mul(&u[k], &u[k], &all);
+			el_mul_norm(&u[k], &w->d[v + k]);
 		for (k = 0; k < WAYS; k++)
 			el_inv_from_norm(&inv[k], &w->d[v + k], &norm[k]);
 		if (__builtin_expect(w->special[v] | w->special[v + 1], 0)) {

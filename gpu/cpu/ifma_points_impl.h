@@ -165,6 +165,33 @@ static void NAME(points_clear)(void *points, size_t n)
 		((uint8_t *)points)[i * POINT_SIZE + 47] = IFMA_INFINITY_BYTE;
 }
 
+static void NAME(points_from_sums)(void *points, const void *sums, size_t n)
+{
+	uint8_t dump[POINT_SIZE];
+	struct fp8 a, b;
+	size_t at;
+	int k;
+
+	for (at = 0; at < n; at += 8) {
+		const uint8_t *in = (const uint8_t *)sums + at * SUM_SIZE;
+		size_t now = n - at < 8 ? n - at : 8;
+		uint8_t *from[8], *to[8];
+		__mmask8 infinite;
+
+		item_rows(from, in, SUM_SIZE, now, (void *)in);
+		item_rows(to, (uint8_t *)points + at * POINT_SIZE, POINT_SIZE, now, dump);
+		for (k = 0; k < 2 * ELEMENTS; k++) {
+			fp8_load_wide(&a, (const uint8_t *const *)from, 64 * k);
+			/* the flag of infinity is no part of the number */
+			infinite = k ? 0 : _mm512_test_epi64_mask(a.l[7],
+						_mm512_set1_epi64(IFMA_INFINITY_LIMB));
+			fp8_reduce(&b, &a);
+			fp8_blend(&b, infinite, &a);
+			fp8_store_packed(to, 48 * k, &b);
+		}
+	}
+}
+
 static bool NAME(point_get)(const void *point, void *out)
 {
 	const uint8_t *in = point;

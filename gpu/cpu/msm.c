@@ -9,6 +9,11 @@
 
 /* Scratch for the entries of the windows that are worked on at once. */
 #define ENTRIES_BUDGET ((uint64_t)512 << 20)
+/*
+ * Windows at once are as few as keep every thread busy: their entries stay in
+ * the cache, and fewer fresh pages are touched.
+ */
+#define JOBS_PER_THREAD 8
 #define ENTRY_SIZE (sizeof(uint32_t) + sizeof(uint16_t))
 #define LOG_SLOTS 12
 #define SAMPLES 512
@@ -81,7 +86,7 @@ static unsigned int best_windows(size_t n, unsigned int bits)
 	double best = 0;
 	unsigned int w, best_w = 0;
 
-	for (w = div_up(MSM_SCALAR_BITS, MSM_MAX_WIDTH); w <= MSM_SCALAR_BITS / 4; w++) {
+	for (w = div_up(MSM_SCALAR_BITS, MSM_MAX_WIDTH); w <= MSM_MAX_WINDOWS; w++) {
 		double c = (double)MSM_SCALAR_BITS / w;
 		unsigned int wide = MSM_SCALAR_BITS % w, low = MSM_SCALAR_BITS / w;
 		double entries = (double)n * (bits / c < 1 ? 1 : bits / c);
@@ -120,6 +125,8 @@ static void plan_make(struct plan *p, size_t n, size_t n_ones, unsigned int n_wi
 		p->chunk = 1024;
 	p->n_chunks = div_up(n, p->chunk);
 	group = n ? ENTRIES_BUDGET / ((uint64_t)ENTRY_SIZE * n) : 1;
+	if (group > p->share * div_up(JOBS_PER_THREAD * threads, p->n_blocks))
+		group = p->share * div_up(JOBS_PER_THREAD * threads, p->n_blocks);
 	if (group < p->share)
 		group = p->share;
 	group -= group % p->share;

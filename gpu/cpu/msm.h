@@ -114,7 +114,8 @@ struct msm_scalars {
  * out = the sum.  -EINVAL: a point that is not in the set or a scalar that is
  * not canonical, or a set of the other group.  -ENOMEM: no room for scratch.
  * Pippenger's method with signed digits and affine additions in batches that
- * share an inversion (Pippenger 1976; Bos-Coster; Montgomery's trick).
+ * share an inversion (Pippenger 1976; Montgomery's trick).  Points have to be
+ * in the subgroup: r times any other is not nothing, and may be added to the sum.
  */
 int msm_g1(struct tpool *pool, const struct msm_points *points, const struct msm_scalars *what,
 	   struct g1_affine *out);
@@ -125,8 +126,8 @@ int msm_g2(struct tpool *pool, const struct msm_points *points, const struct msm
 uint64_t msm_scratch_bytes(enum msm_group group, size_t n, size_t n_ones, unsigned int threads);
 
 /*
- * out[i] = scalar[i] * base, zcash uncompressed; scalars canonical, base in the
- * subgroup or not.  Meant for many scalars: a table of the base is made first.
+ * out[i] = scalar[i] * base, zcash uncompressed; scalars canonical (-EINVAL), base
+ * in the subgroup.  Meant for many scalars: a table of the base is made first.
  */
 int msm_base_g1(struct tpool *pool, enum msm_path path, const struct g1_affine *base,
 		const struct scalar *scalar, size_t n, uint8_t (*out)[96]);

@@ -34,7 +34,8 @@ void msm_free(void *mem, size_t size);
 
 /* ---- digits ---- */
 
-#define MSM_MAX_WINDOWS 128
+/* of 4 bits or more: the sum of halves and half of r has to fit MSM_SCALAR_BITS */
+#define MSM_MAX_WINDOWS 63
 #define MSM_MAX_WIDTH 23
 #define MSM_SCALAR_BITS 255
 

@@ -64,6 +64,7 @@ struct msm_kernel {
 				enum msm_encoding encoding);
 	/* How many points lie on the curve, or are infinity, before the first that does not. */
 	size_t (*points_on_curve)(const void *points, size_t n);
+	void (*points_from_sums)(void *points, const void *sums, size_t n);
 	/* zcash bytes of n sums */
 	void (*sums_to_zcash)(uint8_t *out, const void *sums, size_t n);
 };

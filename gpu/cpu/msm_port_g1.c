@@ -47,6 +47,7 @@ const struct msm_kernel msm_port_g1 = {
 	.points_clear = g1_port_clear,
 	.points_decode = g1_port_points_decode,
 	.points_on_curve = g1_port_points_on_curve,
+	.points_from_sums = g1_port_points_from_sums,
 	.sums_to_zcash = g1_port_sums_to_zcash,
 };
 

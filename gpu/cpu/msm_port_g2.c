@@ -48,6 +48,7 @@ const struct msm_kernel msm_port_g2 = {
 	.points_clear = g2_port_clear,
 	.points_decode = g2_port_points_decode,
 	.points_on_curve = g2_port_points_on_curve,
+	.points_from_sums = g2_port_points_from_sums,
 	.sums_to_zcash = g2_port_sums_to_zcash,
 };
 

@@ -145,6 +145,11 @@ static void NAME(sum_set)(void *sum, const void *affine)
 	memcpy(sum, affine, sizeof(AFFINE));
 }
 
+static void NAME(points_from_sums)(void *points, const void *sums, size_t n)
+{
+	memcpy(points, sums, n * sizeof(AFFINE));
+}
+
 static bool NAME(point_get)(const void *point, void *out)
 {
 	memcpy(out, point, sizeof(AFFINE));
