@@ -136,6 +136,11 @@ struct gpu_ops {
 			   const struct cs_witness *w, bool check_satisfied,
 			   struct gpu_job **job, uint64_t *bad_row);
 	int (*prove_finish)(struct gpu *gpu, struct gpu_job *job, struct gpu_sums *sums);
+	/*
+	 * The most that one proof of cs takes beyond the loaded system and
+	 * parameters, so that it can be reserved; any thread.  May be NULL.
+	 */
+	void (*prove_bytes)(struct gpu *gpu, const struct cs *cs, uint64_t *host, uint64_t *device);
 
 	/* The pieces, for parameter generation, tests and benchmarks. */
 

@@ -272,6 +272,7 @@ const struct gpu_ops gpu_cpu_ops = {
 	.srs_unload = cpu_srs_unload,
 	.prove_start = cpu_prove_start,
 	.prove_finish = cpu_prove_finish,
+	.prove_bytes = cpu_prove_bytes,
 	.ntt = cpu_ntt,
 	.quotient = cpu_quotient,
 	.msm_g1 = cpu_msm_g1,

@@ -86,6 +86,7 @@ int cpu_prove_start(struct gpu *gpu, struct gpu_cs *cs, struct gpu_srs *srs,
 		    const struct cs_witness *w, bool check_satisfied, struct gpu_job **job,
 		    uint64_t *bad_row);
 int cpu_prove_finish(struct gpu *gpu, struct gpu_job *job, struct gpu_sums *sums);
+void cpu_prove_bytes(struct gpu *gpu, const struct cs *cs, uint64_t *host, uint64_t *device);
 
 /*
  * What one of the sums over the witness takes: values of all inputs or those of

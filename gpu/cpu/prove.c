@@ -231,3 +231,35 @@ int cpu_prove_finish(struct gpu *gpu, struct gpu_job *job, struct gpu_sums *sums
 	free(job);
 	return 0;
 }
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Either the three vectors of the quotient, or one of them and its sum, or a
+ * selection of the witness (select.c) and its sum in the larger group.
+ */
+void cpu_prove_bytes(struct gpu *gpu, const struct cs *cs, uint64_t *host, uint64_t *device)
+{
+	uint64_t vector = sizeof(struct fr) << cs->log_domain, n_vars, n_full, bytes;
+	unsigned int threads = tpool_threads(gpu->pool);
+
+	n_vars = (uint64_t)cs->n_inputs + cs->n_aux;
+	n_full = (uint64_t)cs->n_inputs + cs->n_full;
+	bytes = vector + msm_scratch_bytes(MSM_G1, smaller(vector / sizeof(struct fr), SLICE), 0,
+					   threads);
+	bytes = larger(bytes, 3 * vector);
+	*host = larger(bytes, n_full * (sizeof(struct scalar) + sizeof(uint32_t)) +
+			      (n_vars / 64 + 2) * sizeof(uint64_t) +
+			      msm_scratch_bytes(MSM_G2, smaller(n_full, SLICE),
+						smaller(n_vars, SLICE_ONES), threads)) +
+		sizeof(struct gpu_job);
+	*device = 0;
+}
