@@ -138,10 +138,12 @@ int binfile_parse(struct binfile *bin, const char *name, const void *data, size_
 					 "%s: ends before section %u of %u", name, i + 1, n);
 		if (len > cursor_left(&c))
 			return error_set(err, cls, -EINVAL,
-					 "%s: section of type %u has %" PRIu64 " bytes, the file only %zu more",
+					 "%s: section of type %u has %" PRIu64
+					 " bytes, the file only %zu more",
 					 name, type, len, cursor_left(&c));
 		if (binfile_section(bin, type))
-			return error_set(err, cls, -EINVAL, "%s: two sections of type %u", name, type);
+			return error_set(err, cls, -EINVAL, "%s: two sections of type %u", name,
+					 type);
 		s = &bin->sections[bin->n_sections++];
 		s->type = type;
 		s->size = len;

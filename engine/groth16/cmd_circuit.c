@@ -26,7 +26,8 @@ static int print_digest(const struct cs *cs, const struct cs_witness *w, struct 
 		ret = cs_digest_witness(cs, w, &wd);
 		if (ret) {
 			cs_shape_digest_fini(&sd);
-			return error_set(err, CUZK_ERROR_RESOURCE, ret, "digest: %s", strerror(-ret));
+			return error_set(err, CUZK_ERROR_RESOURCE, ret, "digest: %s",
+					 strerror(-ret));
 		}
 	}
 	ret = cs_digest_print(stdout, &sd, w ? &wd : NULL);
@@ -86,7 +87,8 @@ int command_circuit_list(struct command *cmd, int argc, char **argv)
 		if (circuit_find(circuit_name(i), &c) ||
 		    params_name(circuit_name(i), "params", file) < 0)
 			continue;
-		printf("%s\n  {\"circuit\": \"%s\", \"kind\": \"%s\"", i ? "," : "", c.name, kinds[c.kind]);
+		printf("%s\n  {\"circuit\": \"%s\", \"kind\": \"%s\"", i ? "," : "", c.name,
+		       kinds[c.kind]);
 		if (c.kind != CIRCUIT_TINY)
 			printf(", \"sector_size\": %llu, \"partitions\": %u", 32ull << c.log_nodes,
 			       c.partitions);
@@ -162,7 +164,8 @@ static int witness(struct command *cmd, const struct vanilla *v, uint32_t partit
 	progress_tell(&cmd->progress, "witness", 0, 0);
 	ret = circuit_witness(&circuit, cs, vanilla_circuit_input(v, partition), pool, &w, text);
 	if (ret) {
-		error_set(err, CUZK_ERROR_INTERNAL, ret, "witness: %s", *text ? text : strerror(-ret));
+		error_set(err, CUZK_ERROR_INTERNAL, ret, "witness: %s",
+			  *text ? text : strerror(-ret));
 	} else {
 		ret = print_digest(cs, &w, err);
 		cs_witness_fini(&w);

@@ -98,8 +98,8 @@ int command_params_convert(struct command *cmd, int argc, char **argv)
 {
 	struct conversion c = { NULL };
 	const struct command_option options[] = {
-		{ "--zkey", &c.zkey }, { "--params", &c.params }, { "--vk", &c.vk }, { "--r1cs", &c.r1cs },
-		{ "--out", &c.out }, { NULL },
+		{ "--zkey", &c.zkey }, { "--params", &c.params }, { "--vk", &c.vk },
+		{ "--r1cs", &c.r1cs }, { "--out", &c.out },	  { NULL },
 	};
 	struct cuzk_error err = { .size = sizeof(err) };
 	struct file_new file;
@@ -112,8 +112,10 @@ int command_params_convert(struct command *cmd, int argc, char **argv)
 	    (ends_with(c.out, ".zkey") && (!c.params || !c.r1cs)) ||
 	    !(ends_with(c.out, ".params") || ends_with(c.out, ".zkey") || ends_with(c.out, ".vk") ||
 	      ends_with(c.out, ".json")))
-		return command_usage(cmd, "--zkey FILE --out FILE.params; --params FILE --r1cs FILE --out FILE.zkey; "
-				     "--zkey|--params|--vk FILE --out FILE.vk|FILE.json");
+		return command_usage(
+			cmd,
+			"--zkey FILE --out FILE.params; --params FILE --r1cs FILE --out FILE.zkey; "
+			"--zkey|--params|--vk FILE --out FILE.vk|FILE.json");
 	ret = open_source(&c, &err);
 	if (!ret)
 		ret = file_create(&file, c.out, &err);

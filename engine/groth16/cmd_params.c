@@ -43,7 +43,8 @@ static int target_circuit(struct target *t, const char *name, const char *dir,
 	int ret;
 
 	if (circuit_find(name, &circuit) || params_name(name, "params", file) < 0)
-		return error_set(err, CUZK_ERROR_INPUT, -ENOENT, "no circuit has the name %s", name);
+		return error_set(err, CUZK_ERROR_INPUT, -ENOENT, "no circuit has the name %s",
+				 name);
 	ret = join(t->params, dir, file, "", err);
 	if (ret)
 		return ret;
@@ -132,7 +133,9 @@ int command_params_make(struct command *cmd, int argc, char **argv)
 	if (n < 0)
 		return 2;
 	if (!out || (n == 1) == (r1cs != NULL))
-		return command_usage(cmd, "NAME or --r1cs FILE, [--toxic ALPHA,BETA,GAMMA,DELTA,TAU], --out DIR");
+		return command_usage(
+			cmd,
+			"NAME or --r1cs FILE, [--toxic ALPHA,BETA,GAMMA,DELTA,TAU], --out DIR");
 	ret = toxic_text ? toxic_parse(&toxic, toxic_text, &err) : toxic_random(&toxic, &err);
 	if (ret)
 		return command_fail(cmd, &err);
@@ -160,9 +163,9 @@ int command_params_make(struct command *cmd, int argc, char **argv)
 	command_put_string(t.vk);
 	printf(",\n  \"vk_size\": %" PRIu64 ",\n  \"vk_sha256\": \"%s\",\n", result.vk.size,
 	       result.vk.sha256);
-	printf("  \"ic\": %" PRIu64 ",\n  \"n_h\": %" PRIu64 ",\n  \"n_l\": %" PRIu64 ",\n  \"n_a\": %" PRIu64
-	       ",\n  \"n_b\": %" PRIu64 "\n}\n", result.n_ic, result.n_h, result.n_l, result.n_a,
-	       result.n_b);
+	printf("  \"ic\": %" PRIu64 ",\n  \"n_h\": %" PRIu64 ",\n  \"n_l\": %" PRIu64
+	       ",\n  \"n_a\": %" PRIu64 ",\n  \"n_b\": %" PRIu64 "\n}\n",
+	       result.n_ic, result.n_h, result.n_l, result.n_a, result.n_b);
 out:
 	target_fini(&t);
 	return ret ? command_fail(cmd, &err) : 0;
@@ -209,8 +212,8 @@ static int check_file(struct command *cmd, const struct check_options *o, const 
 			error_set(err, CUZK_ERROR_PARAMS, ret, "%s is not in the manifest", path);
 		else if (!ret && strcmp(want, digest))
 			ret = error_set(err, CUZK_ERROR_PARAMS, -EBADMSG,
-					"%s: its BLAKE2b digest is %s, the manifest has %s", path, digest,
-					want);
+					"%s: its BLAKE2b digest is %s, the manifest has %s", path,
+					digest, want);
 		if (ret)
 			goto out;
 	}
@@ -226,6 +229,7 @@ static int report(struct command *cmd, const struct check_options *o, const char
 {
 	struct cuzk_error err = { .size = sizeof(err) };
 	char file[PARAMS_NAME_MAX], path[PATH_SIZE], digest[DIGEST_HEX] = "";
+	const char *state;
 	uint64_t size = 0;
 	int ret;
 
@@ -242,8 +246,8 @@ static int report(struct command *cmd, const struct check_options *o, const char
 	printf("%s\n  {\"circuit\": \"%s\", \"file\": ", *first ? "" : ",", circuit);
 	*first = false;
 	command_put_string(path);
-	printf(", \"state\": \"%s\", \"size\": %" PRIu64, ret == -ENOENT ? "absent" : ret ? "bad" : "good",
-	       size);
+	state = ret == -ENOENT ? "absent" : ret ? "bad" : "good";
+	printf(", \"state\": \"%s\", \"size\": %" PRIu64, state, size);
 	if (*digest)
 		printf(", \"blake2b\": \"%s\"", digest);
 	if (ret) {
@@ -259,8 +263,11 @@ int command_params_check(struct command *cmd, int argc, char **argv)
 	struct check_options o = { .dir = "/var/tmp/filecoin-proof-parameters", .level = 1 };
 	bool full = false, first = true;
 	const struct command_option options[] = {
-		{ "--params", &o.dir }, { "--manifest", &o.manifest }, { "--verdicts", &o.verdicts },
-		{ "--full", NULL, &full }, { NULL },
+		{ "--params", &o.dir },
+		{ "--manifest", &o.manifest },
+		{ "--verdicts", &o.verdicts },
+		{ "--full", NULL, &full },
+		{ NULL },
 	};
 	const char *names[64];
 	struct cuzk_device desc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* cmd_prove.c - the command prove --offline: the engine as the service drives it, in this process */
+/* cmd_prove.c - the command prove --offline: what the service does, in this process */
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -20,6 +20,7 @@ static const char *const stage_names[CUZK_STAGE_COUNT] = {
 /* The host that this command is for the engine. */
 struct offline {
 	struct command *cmd;
+	bool verbose;
 	struct cuzk_host host;
 	pthread_mutex_t results_lock;	/* the rest */
 	pthread_cond_t changed;
@@ -32,8 +33,13 @@ static void offline_log(void *ctx, int priority, const char *line)
 {
 	struct offline *o = ctx;
 
-	if (priority <= 4)
-		fprintf(stderr, "%s: %s\n", o->cmd->name, line);
+	/* what ends the command is said by it; the rest is for those who ask */
+	if (!o->verbose)
+		return;
+	pthread_mutex_lock(&o->results_lock);
+	command_clear(o->cmd);
+	fprintf(stderr, "%s: %s\n", o->cmd->name, line);
+	pthread_mutex_unlock(&o->results_lock);
 }
 
 static void offline_heartbeat(void *ctx, uint64_t tag, uint32_t stage, uint64_t done,
@@ -178,11 +184,6 @@ int command_prove_offline(struct command *cmd, int argc, char **argv)
 {
 	const char *request = NULL, *dir = NULL, *rs = NULL, *out = NULL, *manifest = NULL;
 	bool offline = false, full = false;
-	const struct command_option options[] = {
-		{ "--offline", NULL, &offline }, { "--request", &request }, { "--params", &dir },
-		{ "--rs", &rs }, { "--out", &out }, { "--manifest", &manifest },
-		{ "--full-check", NULL, &full }, { NULL },
-	};
 	struct offline o = {
 		.cmd = cmd,
 		.host = {
@@ -193,6 +194,11 @@ int command_prove_offline(struct command *cmd, int argc, char **argv)
 		},
 		.results_lock = PTHREAD_MUTEX_INITIALIZER,
 		.changed = PTHREAD_COND_INITIALIZER,
+	};
+	const struct command_option options[] = {
+		{ "--offline", NULL, &offline }, { "--request", &request }, { "--params", &dir },
+		{ "--rs", &rs }, { "--out", &out }, { "--manifest", &manifest },
+		{ "--full-check", NULL, &full }, { "--verbose", NULL, &o.verbose }, { NULL },
 	};
 	struct cuzk_error err = { .size = sizeof(err) };
 	struct cuzk_option opts[4] = { { NULL } };
@@ -205,7 +211,8 @@ int command_prove_offline(struct command *cmd, int argc, char **argv)
 	if (command_parse(cmd, argc, argv, options, NULL, 0) < 0 || command_device_desc(cmd, &desc))
 		return 2;
 	if (!request || !dir || !out)
-		return command_usage(cmd, "--offline --request FILE --params DIR [--rs R,S] --out FILE");
+		return command_usage(cmd,
+				     "--offline --request FILE --params DIR [--rs R,S] --out FILE");
 	opts[n++] = (struct cuzk_option){ "params_dir", dir };
 	if (manifest)
 		opts[n++] = (struct cuzk_option){ "manifest", manifest };

@@ -61,9 +61,11 @@ static int open_zkey(struct sources *s, struct cuzk_error *err)
 	if (given && (given->n_rows != s->cs->n_rows || given->n_inputs != s->cs->n_inputs ||
 		      given->n_aux != s->cs->n_aux))
 		return error_set(err, CUZK_ERROR_INPUT, -EINVAL,
-				 "%s has %" PRIu64 " constraints, %u public wires and %u others, %s %" PRIu64
-				 ", %u and %u", s->r1cs, given->n_rows, given->n_inputs, given->n_aux,
-				 s->zkey, s->cs->n_rows, s->cs->n_inputs, s->cs->n_aux);
+				 "%s has %" PRIu64
+				 " constraints, %u public wires and %u others, %s %" PRIu64
+				 ", %u and %u",
+				 s->r1cs, given->n_rows, given->n_inputs, given->n_aux, s->zkey,
+				 s->cs->n_rows, s->cs->n_inputs, s->cs->n_aux);
 	s->vk = &s->z.vk;
 	zkey_srs_desc(&s->z, &s->desc);
 	return 0;
@@ -106,8 +108,8 @@ static int open_wtns(struct sources *s, struct tpool *pool, struct cuzk_error *e
 	row = cs_first_bad_row(flat_cs_get(s->r1cs_cs), &s->w, pool);
 	if (row != UINT64_MAX)
 		return error_set(err, CUZK_ERROR_INPUT, -EDOM,
-				 "%s: the witness does not satisfy constraint %" PRIu64 " of %s", s->wtns,
-				 row, s->r1cs);
+				 "%s: the witness does not satisfy constraint %" PRIu64 " of %s",
+				 s->wtns, row, s->r1cs);
 	return 0;
 }
 
@@ -133,7 +135,8 @@ static int device_sums(struct command_device *dev, struct sources *s, struct gpu
 
 	ret = dev->ops->cs_load(dev->gpu, s->cs, &cs);
 	if (ret)
-		return error_set(err, CUZK_ERROR_DEVICE, ret, "loading the system: %s", strerror(-ret));
+		return error_set(err, CUZK_ERROR_DEVICE, ret, "loading the system: %s",
+				 strerror(-ret));
 	ret = dev->ops->srs_load(dev->gpu, &s->desc, 1, &srs, &bad);
 	if (ret == -EBADMSG) {
 		params_bad_point(s->params ? s->params : s->zkey, bad, err);
@@ -147,8 +150,8 @@ static int device_sums(struct command_device *dev, struct sources *s, struct gpu
 	if (!ret)
 		ret = dev->ops->prove_finish(dev->gpu, job, sums);
 	if (ret)
-		error_set(err, ret == -ENOMEM ? CUZK_ERROR_RESOURCE : CUZK_ERROR_DEVICE, ret, "proving: %s",
-			  strerror(-ret));
+		error_set(err, ret == -ENOMEM ? CUZK_ERROR_RESOURCE : CUZK_ERROR_DEVICE, ret,
+			  "proving: %s", strerror(-ret));
 	dev->ops->srs_unload(dev->gpu, srs);
 err_cs:
 	dev->ops->cs_unload(dev->gpu, cs);
@@ -216,8 +219,9 @@ int command_prove_r1cs(struct command *cmd, int argc, char **argv)
 	if (command_parse(cmd, argc, argv, options, NULL, 0) < 0)
 		return 2;
 	if (!s.wtns || !out || !s.params == !s.zkey || (s.params && !s.r1cs))
-		return command_usage(cmd, "--r1cs FILE --wtns FILE (--params FILE | --zkey FILE) [--rs R,S] "
-				     "--out FILE [--public FILE]");
+		return command_usage(
+			cmd, "--r1cs FILE --wtns FILE (--params FILE | --zkey FILE) [--rs R,S] "
+			     "--out FILE [--public FILE]");
 	ret = command_blinding(rs, &b, &err);
 	if (ret)
 		return command_fail(cmd, &err);

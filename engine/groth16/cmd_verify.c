@@ -52,8 +52,8 @@ static int read_proofs(struct proofs *p, const char *path, struct cuzk_error *er
 	if (ret)
 		return ret;
 	if (!is_json(&map, '{') && (!map.size || map.size % PROOF_SIZE)) {
-		ret = error_set(err, CUZK_ERROR_INPUT, -EINVAL, "%s: %zu bytes, not a multiple of %u",
-				path, map.size, PROOF_SIZE);
+		ret = error_set(err, CUZK_ERROR_INPUT, -EINVAL,
+				"%s: %zu bytes, not a multiple of %u", path, map.size, PROOF_SIZE);
 		goto out;
 	}
 	p->n = is_json(&map, '{') ? 1 : map.size / PROOF_SIZE;
@@ -83,12 +83,13 @@ static int read_inputs(struct proofs *p, const char *path, bool big_endian, stru
 	if (ret)
 		return ret;
 	if (is_json(&map, '[')) {
-		ret = snarkjs_get_public(&p->inputs, &n, path, (const char *)map.data, map.size, err);
+		ret = snarkjs_get_public(&p->inputs, &n, path, (const char *)map.data, map.size,
+					 err);
 		if (ret)
 			goto out;
 	} else if (map.size % 32) {
-		ret = error_set(err, CUZK_ERROR_INPUT, -EINVAL, "%s: %zu bytes, not a multiple of 32", path,
-				map.size);
+		ret = error_set(err, CUZK_ERROR_INPUT, -EINVAL,
+				"%s: %zu bytes, not a multiple of 32", path, map.size);
 		goto out;
 	} else {
 		n = map.size / 32;
@@ -109,8 +110,8 @@ static int read_inputs(struct proofs *p, const char *path, bool big_endian, stru
 	}
 	if (n != p->n * p->n_inputs)
 		ret = error_set(err, CUZK_ERROR_INPUT, -EINVAL,
-				"%s: %zu inputs; %zu proofs of %zu inputs each need %zu", path, n, p->n,
-				p->n_inputs, p->n * p->n_inputs);
+				"%s: %zu inputs; %zu proofs of %zu inputs each need %zu", path, n,
+				p->n, p->n_inputs, p->n * p->n_inputs);
 out:
 	file_unmap(&map);
 	return ret;
@@ -134,7 +135,8 @@ static int judge(struct command *cmd, const struct pvk *pvk, const struct proofs
 	if (!valid && p->n > 1) {
 		printf(",\n  \"invalid\": [");
 		for (i = 0; i < p->n; i++) {
-			ret = pvk_verify(pvk, &p->proof[i], p->inputs + i * p->n_inputs, p->n_inputs);
+			ret = pvk_verify(pvk, &p->proof[i], p->inputs + i * p->n_inputs,
+					 p->n_inputs);
 			if (ret == 1)
 				continue;
 			printf("%s%zu", first ? "" : ", ", i);
@@ -179,7 +181,8 @@ int command_verify(struct command *cmd, int argc, char **argv)
 			error_set(&err, CUZK_ERROR_INTERNAL, ret, "verifying: %s", strerror(-ret));
 		else if (ret)
 			error_set(&err, CUZK_ERROR_INPUT, ret, "%s: %s", proof_path,
-				  p.n > 1 ? "a proof does not verify" : "the proof does not verify");
+				  p.n > 1 ? "a proof does not verify" :
+					    "the proof does not verify");
 	}
 	pvk_close(pvk);
 	vk_fini(&vk);

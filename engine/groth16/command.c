@@ -166,7 +166,8 @@ int command_parse(struct command *cmd, int argc, char **argv, const struct comma
 			return -1;
 		}
 		if (o->flag ? eq != NULL : (!eq && i + 1 == argc)) {
-			command_usage(cmd, o->flag ? "%s takes no value" : "%s needs a value", o->name);
+			command_usage(cmd, o->flag ? "%s takes no value" : "%s needs a value",
+				      o->name);
 			return -1;
 		}
 		if (o->flag)
@@ -226,14 +227,16 @@ int command_open_device(struct command *cmd, struct command_device *dev, struct 
 		return error_set(err, CUZK_ERROR_INPUT, -EINVAL, "wrong usage");
 	dev->ops = strcmp(desc.backend, "cpu") ? gpu_cuda_ops() : &gpu_cpu_ops;
 	if (strcmp(desc.backend, "cpu") && strcmp(desc.backend, "gpu"))
-		return error_set(err, CUZK_ERROR_INPUT, -EINVAL, "no backend of the name %s", desc.backend);
+		return error_set(err, CUZK_ERROR_INPUT, -EINVAL, "no backend of the name %s",
+				 desc.backend);
 	if (!dev->ops)
 		return error_set(err, CUZK_ERROR_DEVICE, -ENODEV, "built without CUDA");
 	config.device = desc.id;
 	config.threads = desc.threads;
 	ret = tpool_open(&dev->pool, desc.threads);
 	if (ret)
-		return error_set(err, CUZK_ERROR_RESOURCE, ret, "starting threads: %s", strerror(-ret));
+		return error_set(err, CUZK_ERROR_RESOURCE, ret, "starting threads: %s",
+				 strerror(-ret));
 	ret = dev->ops->open(&dev->gpu, &config, text);
 	if (ret) {
 		tpool_close(dev->pool);
@@ -268,11 +271,15 @@ int command_blinding(const char *text, struct blinding *b, struct cuzk_error *er
 
 	if (!text) {
 		ret = blinding_random(b);
-		return ret ? error_set(err, CUZK_ERROR_INTERNAL, ret, "getrandom: %s", strerror(-ret)) : 0;
+		if (ret)
+			error_set(err, CUZK_ERROR_INTERNAL, ret, "getrandom: %s", strerror(-ret));
+		return ret;
 	}
 	ret = blinding_parse(b, text);
 	if (ret)
-		return error_set(err, CUZK_ERROR_INPUT, ret,
-				 "--rs %s: expected two decimal numbers below the modulus, with a comma", text);
+		return error_set(
+			err, CUZK_ERROR_INPUT, ret,
+			"--rs %s: expected two decimal numbers below the modulus, with a comma",
+			text);
 	return 0;
 }

@@ -77,7 +77,8 @@ static int put_encoded(FILE *f, const uint8_t *point, bool g2, bool keep, const 
 	}
 	if (infinity != !keep)
 		return error_set(err, PARAMS, -EINVAL,
-				 "%s: section %s: point %" PRIu64 " is %sinfinity, which .params cannot express",
+				 "%s: section %s: point %" PRIu64
+				 " is %sinfinity, which .params cannot express",
 				 name, section, i, infinity ? "" : "not ");
 	if (!keep)
 		return 0;
@@ -94,8 +95,8 @@ static int put_encoded(FILE *f, const uint8_t *point, bool g2, bool keep, const 
 			status = POINT_NOT_CANONICAL;
 	}
 	if (status)
-		return error_set(err, PARAMS, -EBADMSG, "%s: section %s: point %" PRIu64 " %s", name,
-				 section, i, point_status_str(status));
+		return error_set(err, PARAMS, -EBADMSG, "%s: section %s: point %" PRIu64 " %s",
+				 name, section, i, point_status_str(status));
 	put(f, buf, g2 ? 192 : 96);
 	return 0;
 }
@@ -112,8 +113,8 @@ static int put_section(FILE *f, const struct cs *cs, unsigned int matrix, const 
 		count += matrix == 2 || kept(cs, matrix, i);
 	put_be32(f, count);
 	for (i = 0; !ret && i < n; i++)
-		ret = put_encoded(f, points + i * (g2 ? 192 : 96), g2, matrix == 2 || kept(cs, matrix, i),
-				  name, section, i, err);
+		ret = put_encoded(f, points + i * (g2 ? 192 : 96), g2,
+				  matrix == 2 || kept(cs, matrix, i), name, section, i, err);
 	return ret;
 }
 
@@ -210,8 +211,8 @@ static int put_point(FILE *f, const uint8_t *in, bool g2, const char *name,
 	status = g2 ? g2_from_uncompressed(&p2, in, POINT_ANY_ORDER) :
 		 g1_from_uncompressed(&p1, in, POINT_ANY_ORDER);
 	if (status)
-		return error_set(err, PARAMS, -EBADMSG, "%s: section %s: point %" PRIu64 " %s", name,
-				 params_section_name(section), i, point_status_str(status));
+		return error_set(err, PARAMS, -EBADMSG, "%s: section %s: point %" PRIu64 " %s",
+				 name, params_section_name(section), i, point_status_str(status));
 	put(f, g2 ? (void *)&p2 : (void *)&p1, g2 ? sizeof(p2) : sizeof(p1));
 	return 0;
 }
@@ -270,9 +271,11 @@ int convert_params_to_zkey(const struct params *p, const char *name, const struc
 	int ret;
 
 	if (params_h_basis(p) != GPU_H_ODD_COSET)
-		return error_set(err, PARAMS, -ENOTSUP,
-				 "%s: its polynomials are over roots of unity from 7, those of a .zkey from 5: "
-				 "make a key for this circuit with snarkjs", name);
+		return error_set(
+			err, PARAMS, -ENOTSUP,
+			"%s: its polynomials are over roots of unity from 7, those of a .zkey from 5: "
+			"make a key for this circuit with snarkjs",
+			name);
 	ret = params_match(p, name, cs, err);
 	if (ret)
 		return ret;

@@ -54,8 +54,8 @@ static bool verdict_parse(const char *line, struct verdict *v)
 {
 	int end = 0;
 
-	return sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %32[0-9a-f]%n", &v->dev,
-		      &v->ino, &v->size, &v->mtime_ns, v->hex, &end) == 5 &&
+	return sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %32[0-9a-f]%n",
+		      &v->dev, &v->ino, &v->size, &v->mtime_ns, v->hex, &end) == 5 &&
 	       strlen(v->hex) == 32 && (line[end] == '\n' || !line[end]);
 }
 
@@ -176,7 +176,8 @@ int manifest_find(const char *manifest, const char *name, char hex[DIGEST_HEX],
 	}
 	if (json_end(&j)) {
 		json_error(&j, where, sizeof(where));
-		ret = error_set(err, CUZK_ERROR_PARAMS, -EBADMSG, "manifest %s: %s", manifest, where);
+		ret = error_set(err, CUZK_ERROR_PARAMS, -EBADMSG, "manifest %s: %s", manifest,
+				where);
 	} else if (!found) {
 		ret = -ENOENT;
 	} else {

@@ -12,11 +12,14 @@ CUZK_MODINFO_ABI();
 CUZK_MODINFO("name", "groth16");
 CUZK_MODINFO("version", PACKAGE_VERSION);
 CUZK_MODINFO("licence", "MIT OR Apache-2.0");
-CUZK_MODINFO("description", "Groth16 over BLS12-381 for Filecoin: PoRep, SnapDeals, WindowPoSt, WinningPoSt");
+CUZK_MODINFO("description",
+	     "Groth16 over BLS12-381 for Filecoin: PoRep, SnapDeals, WindowPoSt, WinningPoSt");
 CUZK_MODINFO("param", "params_dir:path:" PARAMS_DIR ":folder of the .params files");
 CUZK_MODINFO("param", "manifest:path::parameters.json with the digest of each file");
 CUZK_MODINFO("param", "verdicts:path::file that remembers digests by inode, size and time");
-CUZK_MODINFO("param", "check:string:fast:points are tested to be on the curve (fast) or of the right order too (full)");
+CUZK_MODINFO(
+	"param",
+	"check:string:fast:points are tested to be on the curve (fast) or of the right order too (full)");
 
 static const struct cuzk_param params[] = {
 	{ .name = "params_dir", .type = CUZK_PARAM_PATH, .def = PARAMS_DIR,
@@ -39,7 +42,8 @@ static int engine_preload(struct cuzk_instance *inst, const char *circuit, bool 
 	int ret;
 
 	if (!line)
-		return error_set(err, CUZK_ERROR_INPUT, -ENOENT, "no circuit has the name %s", circuit);
+		return error_set(err, CUZK_ERROR_INPUT, -ENOENT, "no circuit has the name %s",
+				 circuit);
 	ret = key_get(inst, line, &key, &loaded, err);
 	if (ret)
 		return ret;
@@ -56,7 +60,8 @@ static int engine_evict(struct cuzk_instance *inst, const char *circuit, bool *w
 	int ret;
 
 	if (!line)
-		return error_set(err, CUZK_ERROR_INPUT, -ENOENT, "no circuit has the name %s", circuit);
+		return error_set(err, CUZK_ERROR_INPUT, -ENOENT, "no circuit has the name %s",
+				 circuit);
 	ret = key_evict(inst, line, was, bytes);
 	if (ret)
 		return error_set(err, CUZK_ERROR_RESOURCE, ret, "%s is in use", circuit);
@@ -67,8 +72,8 @@ static const struct cuzk_engine_ops ops = {
 	.size = sizeof(ops),
 	.abi_major = CUZK_ENGINE_ABI_MAJOR,
 	.abi_minor = CUZK_ENGINE_ABI_MINOR,
-	.caps = CUZK_CAP_CPU | CUZK_CAP_GPU | CUZK_CAP_PRELOAD | CUZK_CAP_CANCEL | CUZK_CAP_COMMAND |
-		CUZK_CAP_OVERLAP,
+	.caps = CUZK_CAP_CPU | CUZK_CAP_GPU | CUZK_CAP_PRELOAD | CUZK_CAP_CANCEL |
+		CUZK_CAP_COMMAND | CUZK_CAP_OVERLAP,
 	.name = "groth16",
 	.version = PACKAGE_VERSION,
 	.params = params,

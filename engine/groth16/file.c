@@ -99,7 +99,8 @@ int file_commit(struct file_new *file, struct cuzk_error *err)
 	int ret = 0;
 
 	if (fflush(file->f) || ferror(file->f) || fsync(fileno(file->f)))
-		ret = error_errno(err, CUZK_ERROR_RESOURCE, errno ? -errno : -EIO, "write", file->tmp);
+		ret = error_errno(err, CUZK_ERROR_RESOURCE, errno ? -errno : -EIO, "write",
+				  file->tmp);
 	if (fclose(file->f) && !ret)
 		ret = error_errno(err, CUZK_ERROR_RESOURCE, -errno, "write", file->tmp);
 	file->f = NULL;

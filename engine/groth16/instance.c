@@ -77,7 +77,8 @@ static int read_options(struct options *o, const struct cuzk_option *options,
 			o->full_check = !strcmp(options->value, "full");
 			if (!o->full_check && strcmp(options->value, "fast"))
 				return error_set(err, CUZK_ERROR_INPUT, -EINVAL,
-						 "check: %s: expected fast or full", options->value);
+						 "check: %s: expected fast or full",
+						 options->value);
 			continue;
 		}
 		if (!strcmp(options->name, "params_dir"))
@@ -115,8 +116,8 @@ static int list_circuits(struct cuzk_instance *inst, struct cuzk_error *err)
 		if (circuit_find(circuit_name(i), &line->circuit) ||
 		    params_name(circuit_name(i), "params", name) < 0)
 			continue;
-		if (snprintf(line->path, sizeof(line->path), "%s/%s", inst->options.params_dir, name) >=
-		    (int)sizeof(line->path))
+		if (snprintf(line->path, sizeof(line->path), "%s/%s", inst->options.params_dir,
+			     name) >= (int)sizeof(line->path))
 			return error_set(err, CUZK_ERROR_INPUT, -ENAMETOOLONG,
 					 "params_dir: the path is too long");
 		key_probe(inst, line);
@@ -181,6 +182,8 @@ int instance_probe(const struct cuzk_host *host, const struct cuzk_device *devic
 	if (ret)
 		goto err_remove;
 	ret = tpool_open(&inst->pool, dev.threads);
+	if (!ret)
+		ret = tpool_open(&inst->admit_pool, dev.threads);
 	if (ret) {
 		error_set(err, CUZK_ERROR_RESOURCE, ret, "starting threads: %s", strerror(-ret));
 		goto err_remove;
@@ -211,6 +214,7 @@ void instance_remove(struct cuzk_instance *inst)
 		key_evict_all(inst);
 		inst->ops->close(inst->gpu);
 	}
+	tpool_close(inst->admit_pool);
 	tpool_close(inst->pool);
 	pthread_cond_destroy(&inst->jobs_wake);
 	pthread_mutex_destroy(&inst->jobs_lock);

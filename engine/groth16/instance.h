@@ -42,6 +42,7 @@ struct circuit_state {
 	uint32_t users;		/* circuits_lock */
 	uint64_t params_bytes;
 	uint64_t proof_bytes;	/* host memory for one proof, beyond the parameters */
+	uint64_t device_bytes;	/* the device's, likewise */
 	char reason[256];	/* circuits_lock */
 };
 
@@ -85,7 +86,8 @@ struct cuzk_instance {
 	struct cuzk_host host;		/* a copy; ops never NULL */
 	struct options options;
 	const struct gpu_ops *ops;
-	struct tpool *pool;		/* witnesses, hashing at admission */
+	struct tpool *pool;		/* the owner's: witnesses */
+	struct tpool *admit_pool;	/* hashing at admission, which must not wait for those */
 	unsigned int ordinal;
 
 	pthread_mutex_t gpu_lock;

@@ -71,14 +71,20 @@ int job_admit(struct cuzk_instance *inst, const struct cuzk_request *request,
 	      struct cuzk_task **out, struct cuzk_plan *plan, struct cuzk_error *err)
 {
 	struct cuzk_plan p = { .size = sizeof(p) };
+	struct cuzk_request req = { .size = 0 };
 	struct cuzk_task *task;
+	struct tpool *pool;
 	int ret;
 
+	memcpy(&req, request, request->size < sizeof(req) ? request->size : sizeof(req));
+	req.size = sizeof(req);
+	/* a WinningPoSt is small and urgent: it does not wait for another's hashing */
+	pool = req.kind == CUZK_KIND_WINNING_POST ? NULL : inst->admit_pool;
 	task = calloc(1, sizeof(*task));
 	if (!task)
 		return error_nomem(err, "a task");
 	task->inst = inst;
-	ret = vanilla_admit(request, inst->pool, &task->vanilla, &p, err);
+	ret = vanilla_admit(&req, pool, &task->vanilla, &p, err);
 	if (ret)
 		goto err_free;
 	task->line = instance_find(inst, vanilla_circuit(task->vanilla));
@@ -92,6 +98,7 @@ int job_admit(struct cuzk_instance *inst, const struct cuzk_request *request,
 		ret = error_set(err, CUZK_ERROR_PARAMS, -ENOENT, "%s: %s", task->line->circuit.name,
 				task->line->reason);
 	p.host_bytes += task->line->proof_bytes;
+	p.device_bytes = task->line->device_bytes;
 	pthread_mutex_unlock(&inst->circuits_lock);
 	if (ret)
 		goto err_free_vanilla;
@@ -165,8 +172,8 @@ static int make_witness(struct cuzk_instance *inst, const struct job *job, struc
 	if (ret == -ENOMEM)
 		return error_nomem(err, "the witness");
 	if (ret)
-		return error_set(err, CUZK_ERROR_INTERNAL, ret, "%s: witness: %s", key->circuit.name,
-				 *text ? text : strerror(-ret));
+		return error_set(err, CUZK_ERROR_INTERNAL, ret, "%s: witness: %s",
+				 key->circuit.name, *text ? text : strerror(-ret));
 	return 0;
 }
 
@@ -212,6 +219,7 @@ static int job_start(struct cuzk_instance *inst, struct job *job, struct cuzk_er
 int job_prove(struct cuzk_instance *inst, struct cuzk_task *task, uint32_t partition, uint64_t tag,
 	      struct cuzk_error *err)
 {
+	struct cuzk_result result = { .size = sizeof(result) };
 	struct job *job, **p;
 	unsigned int n_jobs;
 	int ret;
@@ -225,7 +233,8 @@ int job_prove(struct cuzk_instance *inst, struct cuzk_task *task, uint32_t parti
 	n_jobs = inst->n_jobs;
 	pthread_mutex_unlock(&inst->jobs_lock);
 	if (n_jobs >= JOBS_MAX)
-		return error_set(err, CUZK_ERROR_RESOURCE, -EAGAIN, "%u proofs are in flight", n_jobs);
+		return error_set(err, CUZK_ERROR_RESOURCE, -EAGAIN, "%u proofs are in flight",
+				 n_jobs);
 
 	job = calloc(1, sizeof(*job));
 	if (!job)
@@ -262,7 +271,14 @@ int job_prove(struct cuzk_instance *inst, struct cuzk_task *task, uint32_t parti
 	pthread_mutex_unlock(&inst->jobs_lock);
 	if (ret)
 		job_release(inst, job);
-	return ret;
+	if (ret != -ECANCELED)
+		return ret;
+	/* the end that cancel() promises */
+	result.status = ret;
+	result.cls = err->cls;
+	memcpy(result.text, err->text, sizeof(result.text));
+	inst->host.complete(inst->host.ctx, tag, &result);
+	return 0;
 }
 
 /* A proof that does not verify: was it the witness, or the device? */
@@ -284,7 +300,8 @@ static void explain_invalid(struct cuzk_instance *inst, struct job *job, struct 
 		return;
 	cs_row_path(key->cs, row, path, sizeof(path));
 	error_set(err, CUZK_ERROR_INTERNAL, -EBADMSG,
-		  "%s, partition %u: an admitted request does not satisfy constraint %" PRIu64 ", %s",
+		  "%s, partition %u: an admitted request does not satisfy constraint %" PRIu64
+		  ", %s",
 		  key->circuit.name, job->partition, row, path);
 }
 
@@ -408,7 +425,8 @@ int job_start_tail(struct cuzk_instance *inst, struct cuzk_error *err)
 	int ret = pthread_create(&inst->tail, NULL, tail_main, inst);
 
 	if (ret)
-		return error_set(err, CUZK_ERROR_RESOURCE, -ret, "starting a thread: %s", strerror(ret));
+		return error_set(err, CUZK_ERROR_RESOURCE, -ret, "starting a thread: %s",
+				 strerror(ret));
 	inst->has_tail = true;
 	return 0;
 }

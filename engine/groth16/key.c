@@ -45,8 +45,9 @@ static int check_digest(struct cuzk_instance *inst, const struct circuit_state *
 		return 0;
 	ret = manifest_find(inst->options.manifest, name, want, err);
 	if (ret == -ENOENT) {
-		instance_log(inst, LOG_NOTICE, "%s is not in the manifest %s: not verified by digest",
-			     line->path, inst->options.manifest);
+		instance_log(inst, LOG_NOTICE,
+			     "%s is not in the manifest %s: not verified by digest", line->path,
+			     inst->options.manifest);
 		return 0;
 	}
 	if (ret)
@@ -56,16 +57,22 @@ static int check_digest(struct cuzk_instance *inst, const struct circuit_state *
 		return error_set(err, CUZK_ERROR_RESOURCE, ret, "%s: digest: %s", line->path,
 				 strerror(-ret));
 	if (strcmp(want, have))
-		return error_set(err, CUZK_ERROR_PARAMS, -EBADMSG,
-				 "%s: its BLAKE2b digest is %s, the manifest has %s: fetch the file again",
-				 line->path, have, want);
+		return error_set(
+			err, CUZK_ERROR_PARAMS, -EBADMSG,
+			"%s: its BLAKE2b digest is %s, the manifest has %s: fetch the file again",
+			line->path, have, want);
 	return 0;
 }
 
-/* What the host needs for one proof: witness, and three vectors over the domain. */
-static uint64_t proof_bytes(const struct cs *cs)
+/* What the host needs for one proof: the witness, and what the device layer takes. */
+static uint64_t proof_bytes(struct cuzk_instance *inst, struct circuit_state *line,
+			    const struct cs *cs)
 {
-	return 32ull * (cs->n_inputs + cs->n_full) + cs->n_aux / 8 + (3 * 32ull << cs->log_domain);
+	uint64_t host = 3 * 32ull << cs->log_domain;
+
+	if (inst->ops->prove_bytes)
+		inst->ops->prove_bytes(inst->gpu, cs, &host, &line->device_bytes);
+	return host + 32ull * (cs->n_inputs + cs->n_full) + cs->n_aux / 8;
 }
 
 static int probe_file(struct cuzk_instance *inst, struct circuit_state *line,
@@ -84,7 +91,7 @@ static int probe_file(struct cuzk_instance *inst, struct circuit_state *line,
 		error_nomem(err, "the constraint system");
 		goto out;
 	}
-	line->proof_bytes = proof_bytes(cs);
+	line->proof_bytes = proof_bytes(inst, line, cs);
 	ret = params_match(&params, line->path, cs, err);
 	cs_free(cs);
 	if (!ret)
@@ -192,7 +199,8 @@ static int key_load(struct cuzk_instance *inst, struct circuit_state *line, stru
 	if (inst->host.reserve(inst->host.ctx, name, bytes)) {
 		free(key);
 		return error_set(err, CUZK_ERROR_RESOURCE, -ENOMEM,
-				 "no room in the memory budget for %" PRIu64 " MiB of parameters of %s",
+				 "no room in the memory budget for %" PRIu64
+				 " MiB of parameters of %s",
 				 bytes >> 20, line->circuit.name);
 	}
 	key->reserved = bytes;
@@ -301,7 +309,8 @@ int key_get(struct cuzk_instance *inst, struct circuit_state *line, struct key *
 	pthread_mutex_lock(&inst->circuits_lock);
 	state = line->state;
 	if (state == CUZK_PARAMS_ABSENT || state == CUZK_PARAMS_BAD)
-		error_set(err, CUZK_ERROR_PARAMS, -ENOENT, "%s: %s", line->circuit.name, line->reason);
+		error_set(err, CUZK_ERROR_PARAMS, -ENOENT, "%s: %s", line->circuit.name,
+			  line->reason);
 	pthread_mutex_unlock(&inst->circuits_lock);
 	if (state == CUZK_PARAMS_ABSENT || state == CUZK_PARAMS_BAD)
 		return -ENOENT;

@@ -40,14 +40,16 @@ int toxic_parse(struct toxic_waste *toxic, const char *text, struct cuzk_error *
 	return 0;
 
 err_inval:
-	return error_set(err, CUZK_ERROR_INPUT, -EINVAL,
-			 "toxic waste: %s: expected five decimal numbers below the modulus, with commas",
-			 names[i]);
+	return error_set(
+		err, CUZK_ERROR_INPUT, -EINVAL,
+		"toxic waste: %s: expected five decimal numbers below the modulus, with commas",
+		names[i]);
 }
 
 int toxic_random(struct toxic_waste *toxic, struct cuzk_error *err)
 {
-	struct fr *values[] = { &toxic->alpha, &toxic->beta, &toxic->gamma, &toxic->delta, &toxic->tau };
+	struct fr *values[] = { &toxic->alpha, &toxic->beta, &toxic->gamma, &toxic->delta,
+				&toxic->tau };
 	struct scalar s;
 	unsigned int i;
 	int ret;
@@ -55,7 +57,8 @@ int toxic_random(struct toxic_waste *toxic, struct cuzk_error *err)
 	for (i = 0; i < 5; i++) {
 		ret = random_scalar(&s);
 		if (ret)
-			return error_set(err, CUZK_ERROR_INTERNAL, ret, "getrandom: %s", strerror(-ret));
+			return error_set(err, CUZK_ERROR_INTERNAL, ret, "getrandom: %s",
+					 strerror(-ret));
 		fr_from_scalar(values[i], &s);
 	}
 	return 0;
@@ -165,8 +168,9 @@ static int evaluate_at_tau(struct make *m)
 	fr_sub(&m->t, &m->t, &fr_one);
 	if (fr_is_zero(&m->t) || fr_is_zero(&m->toxic->gamma) || fr_is_zero(&m->toxic->delta) ||
 	    fr_is_zero(&m->toxic->tau))
-		return error_set(m->err, CUZK_ERROR_INPUT, -EINVAL,
-				 "toxic waste: gamma, delta and tau must not be 0 and tau not in the domain");
+		return error_set(
+			m->err, CUZK_ERROR_INPUT, -EINVAL,
+			"toxic waste: gamma, delta and tau must not be 0 and tau not in the domain");
 	fr_from_u64(&size, domain);
 	fr_inv_vartime(&size, &size);
 	fr_mul(&m->t_over_m, &m->t, &size);
@@ -203,8 +207,8 @@ static int put_points(struct make *m, size_t n, bool g2)
 		return error_set(m->err, CUZK_ERROR_DEVICE, ret, "multiplying a generator: %s",
 				 strerror(-ret));
 	if (sink_write(&m->sink, m->points, n * (g2 ? 192 : 96)))
-		return error_set(m->err, CUZK_ERROR_RESOURCE, -EIO, "cannot write the parameters: %s",
-				 strerror(errno ? errno : EIO));
+		return error_set(m->err, CUZK_ERROR_RESOURCE, -EIO,
+				 "cannot write the parameters: %s", strerror(errno ? errno : EIO));
 	m->done += n;
 	progress_tell(m->progress, "points", m->done, m->total);
 	return 0;
@@ -251,7 +255,8 @@ static int put_combined(struct make *m, uint64_t first, uint64_t end, const stru
 		fr_add(&v, &v, &m->ct[i]);
 		if (fr_is_zero(&v))
 			return error_set(m->err, CUZK_ERROR_INPUT, -EINVAL,
-					 "%s variable %" PRIu64 " is in no constraint, or the toxic waste makes it so",
+					 "%s variable %" PRIu64
+					 " is in no constraint, or the toxic waste makes it so",
 					 first ? "aux" : "input", i - first);
 		fr_mul(&v, &v, factor);
 		fr_to_scalar(&m->scalars[k++], &v);
@@ -335,8 +340,9 @@ static int make_all(struct make *m, FILE *params, FILE *vk, struct make_result *
 	r.n_a = count_nonzero(m->at, m->n_vars);
 	r.n_b = count_nonzero(m->bt, m->n_vars);
 	if (r.n_a != (uint64_t)cs->n_inputs + cs->n_a_aux || r.n_b != cs->n_b_input + cs->n_b_aux)
-		return error_set(m->err, CUZK_ERROR_INPUT, -EINVAL,
-				 "the toxic waste makes a polynomial of the system vanish: take another");
+		return error_set(
+			m->err, CUZK_ERROR_INPUT, -EINVAL,
+			"the toxic waste makes a polynomial of the system vanish: take another");
 	m->total = r.n_h + r.n_l + r.n_a + 2 * r.n_b + (vk ? 2 : 1) * (6 + r.n_ic);
 	m->scalars = malloc(CHUNK * sizeof(*m->scalars));
 	m->points = malloc(CHUNK * 192ull);

@@ -35,8 +35,8 @@ static int parse_sections(struct params *p, const char *name, size_t off, struct
 	for (i = 0; i < PARAMS_SECTIONS; i++) {
 		if (p->size - off < 4)
 			return error_set(err, PARAMS, -EINVAL,
-					 "%s: the file ends at %zu, before the count of section %s", name,
-					 p->size, sections[i].name);
+					 "%s: the file ends at %zu, before the count of section %s",
+					 name, p->size, sections[i].name);
 		p->section[i].count = load_be32(p->data + off);
 		off += 4;
 		p->section[i].offset = off;
@@ -44,16 +44,18 @@ static int parse_sections(struct params *p, const char *name, size_t off, struct
 		if (p->size - off < need)
 			return error_set(err, PARAMS, -EINVAL,
 					 "%s: section %s at %zu: %u points need %" PRIu64
-					 " bytes, the file has %zu more", name, sections[i].name, off,
-					 p->section[i].count, need, p->size - off);
+					 " bytes, the file has %zu more",
+					 name, sections[i].name, off, p->section[i].count, need,
+					 p->size - off);
 		off += need;
 	}
 	if (off != p->size)
-		return error_set(err, PARAMS, -EINVAL, "%s: %zu bytes behind the last section", name,
-				 p->size - off);
+		return error_set(err, PARAMS, -EINVAL, "%s: %zu bytes behind the last section",
+				 name, p->size - off);
 	if (p->section[PARAMS_B_G1].count != p->section[PARAMS_B_G2].count)
-		return error_set(err, PARAMS, -EINVAL, "%s: %u points in section b_g1, %u in b_g2", name,
-				 p->section[PARAMS_B_G1].count, p->section[PARAMS_B_G2].count);
+		return error_set(err, PARAMS, -EINVAL, "%s: %u points in section b_g1, %u in b_g2",
+				 name, p->section[PARAMS_B_G1].count,
+				 p->section[PARAMS_B_G2].count);
 	return 0;
 }
 
@@ -119,13 +121,14 @@ int params_match(const struct params *p, const char *name, const struct cs *cs,
 	unsigned int i;
 
 	if (p->vk.n_ic != cs->n_inputs)
-		return error_set(err, PARAMS, -EINVAL, "%s: %u ic points, the circuit has %u inputs", name,
-				 p->vk.n_ic, cs->n_inputs);
+		return error_set(err, PARAMS, -EINVAL,
+				 "%s: %u ic points, the circuit has %u inputs", name, p->vk.n_ic,
+				 cs->n_inputs);
 	for (i = 0; i < PARAMS_SECTIONS; i++)
 		if (p->section[i].count != want[i])
 			return error_set(err, PARAMS, -EINVAL,
-					 "%s: section %s has %u points, the circuit needs %" PRIu64, name,
-					 sections[i].name, p->section[i].count, want[i]);
+					 "%s: section %s has %u points, the circuit needs %" PRIu64,
+					 name, sections[i].name, p->section[i].count, want[i]);
 	return 0;
 }
 
@@ -223,6 +226,6 @@ int params_bad_point(const char *name, uint64_t bad, struct cuzk_error *err)
 	uint64_t index = bad & ((1ull << 56) - 1);
 
 	return error_set(err, PARAMS, -EBADMSG,
-			 "%s: section %s: point %" PRIu64 " is not a valid point of the curve", name,
-			 section < PARAMS_SECTIONS ? sections[section].name : "?", index);
+			 "%s: section %s: point %" PRIu64 " is not a valid point of the curve",
+			 name, section < PARAMS_SECTIONS ? sections[section].name : "?", index);
 }

@@ -67,12 +67,13 @@ int params_identifier(const char *circuit, char buf[PARAMS_IDENTIFIER_MAX])
 		return -ENOENT;
 	switch (family) {
 	case POREP:
-		return snprintf(buf, PARAMS_IDENTIFIER_MAX,
-				"layered_drgporep::PublicParams{ graph: stacked_graph::StackedGraph"
-				"{expansion_degree: 8 base_graph: drgraph::BucketGraph{size: %" PRIu64
-				"; degree: 6; hasher: poseidon_hasher} }, challenges: LayerChallenges "
-				"{ layers: %u, max_count: %u }, tree: %s }",
-				s->bytes / 32, s->layers, s->porep_challenges, s->tree);
+		return snprintf(
+			buf, PARAMS_IDENTIFIER_MAX,
+			"layered_drgporep::PublicParams{ graph: stacked_graph::StackedGraph"
+			"{expansion_degree: 8 base_graph: drgraph::BucketGraph{size: %" PRIu64
+			"; degree: 6; hasher: poseidon_hasher} }, challenges: LayerChallenges "
+			"{ layers: %u, max_count: %u }, tree: %s }",
+			s->bytes / 32, s->layers, s->porep_challenges, s->tree);
 	case WINNING:
 	case WINDOW:
 		return snprintf(buf, PARAMS_IDENTIFIER_MAX,

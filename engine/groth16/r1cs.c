@@ -24,9 +24,10 @@ static int parse_header(struct r1cs *r, const char *name, const struct binfile_s
 	cursor_init(&c, s->data, s->size);
 	ours = cursor_modulus(&c, binfile_fr_modulus, 32);
 	if (!c.bad && !ours)
-		return error_set(err, INPUT, -EINVAL,
-				 "%s: header: the field is not that of BLS12-381 (circom --prime bls12381)",
-				 name);
+		return error_set(
+			err, INPUT, -EINVAL,
+			"%s: header: the field is not that of BLS12-381 (circom --prime bls12381)",
+			name);
 	r->n_wires = cursor_u32(&c);
 	r->n_outputs = cursor_u32(&c);
 	r->n_public = cursor_u32(&c);
@@ -34,18 +35,19 @@ static int parse_header(struct r1cs *r, const char *name, const struct binfile_s
 	*n_labels = cursor_u64(&c);
 	r->n_rows = cursor_u32(&c);
 	if (c.bad || cursor_left(&c))
-		return error_set(err, INPUT, -EINVAL, "%s: header section has %" PRIu64 " bytes, not 64",
-				 name, s->size);
+		return error_set(err, INPUT, -EINVAL,
+				 "%s: header section has %" PRIu64 " bytes, not 64", name, s->size);
 	if (r->n_wires < 1 || r->n_wires > FLAT_WIRES_MAX)
 		return error_set(err, INPUT, -EINVAL, "%s: header: %u wires, not 1..%u", name,
 				 r->n_wires, FLAT_WIRES_MAX);
 	if ((uint64_t)r->n_outputs + r->n_public + r->n_private + 1 > r->n_wires)
-		return error_set(err, INPUT, -EINVAL,
-				 "%s: header: %u outputs, %u public and %u private inputs do not fit %u wires",
-				 name, r->n_outputs, r->n_public, r->n_private, r->n_wires);
+		return error_set(
+			err, INPUT, -EINVAL,
+			"%s: header: %u outputs, %u public and %u private inputs do not fit %u wires",
+			name, r->n_outputs, r->n_public, r->n_private, r->n_wires);
 	if (r->n_rows > FLAT_ROWS_MAX)
-		return error_set(err, INPUT, -EINVAL, "%s: header: %u constraints, more than %u", name,
-				 r->n_rows, FLAT_ROWS_MAX);
+		return error_set(err, INPUT, -EINVAL, "%s: header: %u constraints, more than %u",
+				 name, r->n_rows, FLAT_ROWS_MAX);
 	return 0;
 }
 
@@ -56,13 +58,14 @@ static int check_term(const struct r1cs *r, const char *name, uint32_t row, unsi
 	struct scalar v;
 
 	if (wire >= r->n_wires)
-		return error_set(err, INPUT, -EINVAL, "%s: constraint %u, %c: wire %u of %u", name, row,
-				 'A' + lc, wire, r->n_wires);
+		return error_set(err, INPUT, -EINVAL, "%s: constraint %u, %c: wire %u of %u", name,
+				 row, 'A' + lc, wire, r->n_wires);
 	memcpy(&v, p + 4, sizeof(v));
 	if (!scalar_is_canonical(&v))
-		return error_set(err, INPUT, -EINVAL,
-				 "%s: constraint %u, %c: coefficient of wire %u is not below the modulus",
-				 name, row, 'A' + lc, wire);
+		return error_set(
+			err, INPUT, -EINVAL,
+			"%s: constraint %u, %c: coefficient of wire %u is not below the modulus",
+			name, row, 'A' + lc, wire);
 	return 0;
 }
 
@@ -79,9 +82,10 @@ static int parse_rows(struct r1cs *r, const char *name, struct cuzk_error *err)
 		for (lc = 0; lc < 3; lc++) {
 			n = cursor_u32(&c);
 			if (c.bad || n > cursor_left(&c) / TERM_SIZE)
-				return error_set(err, INPUT, -EINVAL,
-						 "%s: the constraint section ends in constraint %u of %u, %c",
-						 name, row, r->n_rows, 'A' + lc);
+				return error_set(
+					err, INPUT, -EINVAL,
+					"%s: the constraint section ends in constraint %u of %u, %c",
+					name, row, r->n_rows, 'A' + lc);
 			r->n_terms += n;
 			for (i = 0; i < n; i++) {
 				p = cursor_bytes(&c, TERM_SIZE);
@@ -91,8 +95,9 @@ static int parse_rows(struct r1cs *r, const char *name, struct cuzk_error *err)
 			}
 		}
 	if (cursor_left(&c))
-		return error_set(err, INPUT, -EINVAL, "%s: %zu bytes behind the last of %u constraints",
-				 name, cursor_left(&c), r->n_rows);
+		return error_set(err, INPUT, -EINVAL,
+				 "%s: %zu bytes behind the last of %u constraints", name,
+				 cursor_left(&c), r->n_rows);
 	return 0;
 }
 
@@ -109,7 +114,8 @@ int r1cs_parse(struct r1cs *r, const char *name, const void *data, size_t size,
 	if (ret)
 		return ret;
 	if (bin.version != 1)
-		return error_set(err, INPUT, -EINVAL, "%s: .r1cs version %u, not 1", name, bin.version);
+		return error_set(err, INPUT, -EINVAL, "%s: .r1cs version %u, not 1", name,
+				 bin.version);
 	header = binfile_section(&bin, R1CS_HEADER);
 	rows = binfile_section(&bin, R1CS_ROWS);
 	labels = binfile_section(&bin, R1CS_LABELS);
@@ -122,7 +128,8 @@ int r1cs_parse(struct r1cs *r, const char *name, const void *data, size_t size,
 		return ret;
 	if (labels && labels->size != 8ull * r->n_wires)
 		return error_set(err, INPUT, -EINVAL,
-				 "%s: label section has %" PRIu64 " bytes, not 8 for each of %u wires",
+				 "%s: label section has %" PRIu64
+				 " bytes, not 8 for each of %u wires",
 				 name, labels->size, r->n_wires);
 	if (gates && (gates->size < 4 || load_le32(gates->data)))
 		return error_set(err, INPUT, -EINVAL, "%s: custom gates are not rank-1 constraints",
@@ -135,8 +142,9 @@ int r1cs_parse(struct r1cs *r, const char *name, const void *data, size_t size,
 	/* the labels vouch for the number of wires; without them the terms must */
 	if (!labels && r->n_wires > r->n_terms + UNUSED_WIRES_MAX)
 		return error_set(err, INPUT, -EINVAL,
-				 "%s: header: %u wires, the constraints have only %" PRIu64 " terms", name,
-				 r->n_wires, r->n_terms);
+				 "%s: header: %u wires, the constraints have only %" PRIu64
+				 " terms",
+				 name, r->n_wires, r->n_terms);
 	return 0;
 }
 
@@ -207,7 +215,8 @@ int wtns_parse(struct fr **out, const char *name, const void *data, size_t size,
 	if (ret)
 		return ret;
 	if (bin.version != 2)
-		return error_set(err, INPUT, -EINVAL, "%s: .wtns version %u, not 2", name, bin.version);
+		return error_set(err, INPUT, -EINVAL, "%s: .wtns version %u, not 2", name,
+				 bin.version);
 	header = binfile_section(&bin, WTNS_HEADER);
 	values = binfile_section(&bin, WTNS_VALUES);
 	if (!header || !values)
@@ -216,17 +225,20 @@ int wtns_parse(struct fr **out, const char *name, const void *data, size_t size,
 	cursor_init(&c, header->data, header->size);
 	ours = cursor_modulus(&c, binfile_fr_modulus, 32);
 	if (!c.bad && !ours)
-		return error_set(err, INPUT, -EINVAL, "%s: header: the field is not that of BLS12-381",
-				 name);
+		return error_set(err, INPUT, -EINVAL,
+				 "%s: header: the field is not that of BLS12-381", name);
 	n = cursor_u32(&c);
 	if (c.bad || cursor_left(&c))
-		return error_set(err, INPUT, -EINVAL, "%s: header section has %" PRIu64 " bytes, not 40",
-				 name, header->size);
+		return error_set(err, INPUT, -EINVAL,
+				 "%s: header section has %" PRIu64 " bytes, not 40", name,
+				 header->size);
 	if (n != n_wires)
-		return error_set(err, INPUT, -EINVAL, "%s: %u values for %u wires", name, n, n_wires);
+		return error_set(err, INPUT, -EINVAL, "%s: %u values for %u wires", name, n,
+				 n_wires);
 	if (values->size != 32ull * n)
 		return error_set(err, INPUT, -EINVAL,
-				 "%s: value section has %" PRIu64 " bytes, not 32 for each of %u values",
+				 "%s: value section has %" PRIu64
+				 " bytes, not 32 for each of %u values",
 				 name, values->size, n);
 	wires = malloc((n + 1ull) * sizeof(*wires));
 	if (!wires)

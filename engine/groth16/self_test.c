@@ -84,7 +84,8 @@ static int prove(struct cuzk_instance *inst, const struct key *key, struct gpu_s
 		return error_set(err, CUZK_ERROR_INTERNAL, ret, "self-test: witness: %s", text);
 	inputs[0] = w.inputs[1];
 	inputs[1] = w.inputs[2];
-	ret = inst->ops->prove_start(inst->gpu, key->gpu_cs, key->gpu_srs, &w, true, &job, &bad_row);
+	ret = inst->ops->prove_start(inst->gpu, key->gpu_cs, key->gpu_srs, &w, true, &job,
+				     &bad_row);
 	cs_witness_fini(&w);
 	if (!ret)
 		ret = inst->ops->prove_finish(inst->gpu, job, sums);

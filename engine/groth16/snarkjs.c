@@ -181,14 +181,16 @@ static int get_fp2(struct json *j, struct fp2 *v)
 {
 	if (json_next(j) <= 0)
 		return json_fail(j, "expected a coordinate");
-	return json_array(j) || get_fp(j, &v->c0) || get_fp(j, &v->c1) || get_close(j) ? -EBADMSG : 0;
+	return json_array(j) || get_fp(j, &v->c0) || get_fp(j, &v->c1) || get_close(j) ? -EBADMSG :
+											 0;
 }
 
 static int get_g2(struct json *j, struct g2_affine *p)
 {
 	struct fp2 z;
 
-	if (json_array(j) || get_fp2(j, &p->x) || get_fp2(j, &p->y) || get_fp2(j, &z) || get_close(j))
+	if (json_array(j) || get_fp2(j, &p->x) || get_fp2(j, &p->y) || get_fp2(j, &z) ||
+	    get_close(j))
 		return -EBADMSG;
 	if (!fp2_is_one(&z))
 		return json_fail(j, "expected a last coordinate of 1");
@@ -246,7 +248,8 @@ int snarkjs_get_proof(struct proof *out, const char *name, const char *text, siz
 	if (get_end(&j, name, CUZK_ERROR_INPUT, err))
 		return -EINVAL;
 	if (have != 7)
-		return error_set(err, CUZK_ERROR_INPUT, -EINVAL, "%s: pi_a, pi_b or pi_c is missing", name);
+		return error_set(err, CUZK_ERROR_INPUT, -EINVAL,
+				 "%s: pi_a, pi_b or pi_c is missing", name);
 	*out = proof;
 	return 0;
 }
@@ -347,7 +350,8 @@ int snarkjs_get_vkey(struct vk *out, const char *name, const char *text, size_t 
 		goto err_fini;
 	if (have != 31 || !vk.n_ic) {
 		error_set(err, CUZK_ERROR_PARAMS, -EINVAL,
-			  "%s: vk_alpha_1, vk_beta_2, vk_gamma_2, vk_delta_2 or IC is missing", name);
+			  "%s: vk_alpha_1, vk_beta_2, vk_gamma_2, vk_delta_2 or IC is missing",
+			  name);
 		goto err_fini;
 	}
 	/* the two points that only a prover needs are not in this format */

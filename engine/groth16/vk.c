@@ -51,11 +51,12 @@ int vk_read(struct vk *out, const char *name, const uint8_t *data, size_t size, 
 	p += 4;
 	if (vk.n_ic < 1 || vk.n_ic > VK_IC_MAX)
 		return error_set(err, CUZK_ERROR_PARAMS, -EINVAL,
-				 "%s: verifying key: %u ic points, not 1..%u", name, vk.n_ic, VK_IC_MAX);
+				 "%s: verifying key: %u ic points, not 1..%u", name, vk.n_ic,
+				 VK_IC_MAX);
 	if (VK_SIZE(vk.n_ic) > size)
 		return error_set(err, CUZK_ERROR_PARAMS, -EINVAL,
-				 "%s: verifying key: %u ic points need %llu bytes, there are %zu", name,
-				 vk.n_ic, VK_SIZE(vk.n_ic), size);
+				 "%s: verifying key: %u ic points need %llu bytes, there are %zu",
+				 name, vk.n_ic, VK_SIZE(vk.n_ic), size);
 	if (!used && VK_SIZE(vk.n_ic) < size)
 		return error_set(err, CUZK_ERROR_PARAMS, -EINVAL,
 				 "%s: verifying key: %llu bytes behind the last ic point", name,
@@ -68,8 +69,8 @@ int vk_read(struct vk *out, const char *name, const uint8_t *data, size_t size, 
 		if (status) {
 			free(vk.ic);
 			return error_set(err, CUZK_ERROR_PARAMS, -EINVAL,
-					 "%s: verifying key: ic point %u of %u %s", name, i, vk.n_ic,
-					 point_status_str(status));
+					 "%s: verifying key: ic point %u of %u %s", name, i,
+					 vk.n_ic, point_status_str(status));
 		}
 		p += G1_UNCOMPRESSED_SIZE;
 	}

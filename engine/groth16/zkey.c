@@ -51,8 +51,8 @@ static bool g2_load(struct g2_affine *r, const uint8_t *p)
 
 static int bad_point(const char *name, const char *which, struct cuzk_error *err)
 {
-	return error_set(err, PARAMS, -EINVAL, "%s: header: %s is not a point of the curve's subgroup",
-			 name, which);
+	return error_set(err, PARAMS, -EINVAL,
+			 "%s: header: %s is not a point of the curve's subgroup", name, which);
 }
 
 static int parse_header(struct zkey *z, const char *name, const struct binfile_section *s,
@@ -67,7 +67,8 @@ static int parse_header(struct zkey *z, const char *name, const struct binfile_s
 	ours = cursor_modulus(&c, binfile_fp_modulus, 48) &&
 	       cursor_modulus(&c, binfile_fr_modulus, 32);
 	if (!c.bad && !ours)
-		return error_set(err, PARAMS, -EINVAL, "%s: header: the curve is not BLS12-381", name);
+		return error_set(err, PARAMS, -EINVAL, "%s: header: the curve is not BLS12-381",
+				 name);
 	z->n_wires = cursor_u32(&c);
 	z->n_public = cursor_u32(&c);
 	domain = cursor_u32(&c);
@@ -77,11 +78,11 @@ static int parse_header(struct zkey *z, const char *name, const struct binfile_s
 				 " bytes, not 964", name, s->size);
 	if (z->n_wires < 1 || z->n_wires > FLAT_WIRES_MAX || z->n_public >= z->n_wires ||
 	    z->n_public >= VK_IC_MAX)
-		return error_set(err, PARAMS, -EINVAL, "%s: header: %u wires, %u of them public", name,
-				 z->n_wires, z->n_public);
+		return error_set(err, PARAMS, -EINVAL, "%s: header: %u wires, %u of them public",
+				 name, z->n_wires, z->n_public);
 	if (domain < 2 || (domain & (domain - 1)) || domain > FLAT_ROWS_MAX)
-		return error_set(err, PARAMS, -EINVAL, "%s: header: domain of %u is no power of 2", name,
-				 domain);
+		return error_set(err, PARAMS, -EINVAL, "%s: header: domain of %u is no power of 2",
+				 name, domain);
 	z->log_domain = __builtin_ctz(domain);
 	if (!g1_load(&z->vk.alpha_g1, p))
 		return bad_point(name, "alpha1", err);
@@ -109,9 +110,10 @@ static int parse_ic(struct zkey *z, const char *name, struct cuzk_error *err)
 	for (i = 0; i < z->vk.n_ic; i++)
 		if (!g1_load(&z->vk.ic[i], z->ic + 96ull * i)) {
 			vk_fini(&z->vk);
-			return error_set(err, PARAMS, -EINVAL,
-					 "%s: IC point %u of %u is not a point of the curve's subgroup",
-					 name, i, z->n_public + 1);
+			return error_set(
+				err, PARAMS, -EINVAL,
+				"%s: IC point %u of %u is not a point of the curve's subgroup",
+				name, i, z->n_public + 1);
 		}
 	return 0;
 }
@@ -123,7 +125,8 @@ static int parse_coeffs(struct zkey *z, const char *name, struct cuzk_error *err
 	struct scalar v;
 
 	/* 1 in the section's form, 1 * R^2: the limbs of R in Montgomery form */
-	fr_from_scalar(&one_r2, &(struct scalar){ { fr_one.l[0], fr_one.l[1], fr_one.l[2], fr_one.l[3] } });
+	fr_from_scalar(&one_r2,
+		       &(struct scalar){ { fr_one.l[0], fr_one.l[1], fr_one.l[2], fr_one.l[3] } });
 	for (i = 0; i < z->n_coeffs; i++) {
 		const uint8_t *p = z->coeffs + (size_t)COEFF_SIZE * i;
 
@@ -131,10 +134,12 @@ static int parse_coeffs(struct zkey *z, const char *name, struct cuzk_error *err
 		row = load_le32(p + 4);
 		wire = load_le32(p + 8);
 		memcpy(&v, p + 12, sizeof(v));
-		if (matrix > 1 || row >> z->log_domain || wire >= z->n_wires || !scalar_is_canonical(&v))
-			return error_set(err, PARAMS, -EINVAL,
-					 "%s: coefficient %u: matrix %u, row %u, wire %u or its value out of range",
-					 name, i, matrix, row, wire);
+		if (matrix > 1 || row >> z->log_domain || wire >= z->n_wires ||
+		    !scalar_is_canonical(&v))
+			return error_set(
+				err, PARAMS, -EINVAL,
+				"%s: coefficient %u: matrix %u, row %u, wire %u or its value out of range",
+				name, i, matrix, row, wire);
 		if (row >= row_end)
 			row_end = row + 1;
 	}
@@ -175,7 +180,8 @@ static int get_section(const struct binfile *bin, uint32_t type, uint64_t size,
 				 section_names[type]);
 	if (s->size != size)
 		return error_set(err, PARAMS, -EINVAL,
-				 "%s: %s section has %" PRIu64 " bytes, the header asks for %" PRIu64,
+				 "%s: %s section has %" PRIu64
+				 " bytes, the header asks for %" PRIu64,
 				 bin->name, section_names[type], s->size, size);
 	*data = s->data;
 	return 0;
@@ -213,7 +219,8 @@ int zkey_parse(struct zkey *z, const char *name, const void *data, size_t size,
 	if (ret)
 		return ret;
 	if (bin.version != 1)
-		return error_set(err, PARAMS, -EINVAL, "%s: .zkey version %u, not 1", name, bin.version);
+		return error_set(err, PARAMS, -EINVAL, "%s: .zkey version %u, not 1", name,
+				 bin.version);
 	ret = get_section(&bin, ZKEY_PROTOCOL, 4, &protocol, err);
 	if (ret)
 		return ret;
@@ -297,7 +304,8 @@ int zkey_to_cs(const struct zkey *z, struct flat_cs **out, struct cuzk_error *er
 	size_t lc;
 	int ret;
 
-	ret = flat_cs_open(&f, z->n_public + 1, z->n_wires - z->n_public - 1, z->n_rows, z->n_coeffs);
+	ret = flat_cs_open(&f, z->n_public + 1, z->n_wires - z->n_public - 1, z->n_rows,
+			   z->n_coeffs);
 	if (ret)
 		goto err_say;
 	ret = sort_coeffs(z, &start, &order, &longest);
@@ -331,9 +339,10 @@ int zkey_to_cs(const struct zkey *z, struct flat_cs **out, struct cuzk_error *er
 	if (ret)
 		goto err_close;
 	if (flat_cs_get(f)->log_domain != z->log_domain) {
-		ret = error_set(err, PARAMS, -EINVAL,
-				"the key's domain is 2^%u, its %u constraints and %u public wires give 2^%u",
-				z->log_domain, z->n_rows, z->n_public + 1, flat_cs_get(f)->log_domain);
+		ret = error_set(
+			err, PARAMS, -EINVAL,
+			"the key's domain is 2^%u, its %u constraints and %u public wires give 2^%u",
+			z->log_domain, z->n_rows, z->n_public + 1, flat_cs_get(f)->log_domain);
 		goto err_close_said;
 	}
 	free(start);
@@ -346,7 +355,8 @@ err_close:
 	if (ret == -ENOMEM)
 		error_nomem(err, "the constraint system");
 	else
-		error_set(err, PARAMS, ret, "the key's system of %u constraints is too large", z->n_rows);
+		error_set(err, PARAMS, ret, "the key's system of %u constraints is too large",
+			  z->n_rows);
 err_close_said:
 	flat_cs_close(f);
 	free(start);
