@@ -90,7 +90,7 @@ static void test_porep_x10(void)
 	struct proof proofs[10];
 	struct fr *in = malloc(10 * n * sizeof(*in)), *part;
 	const uint8_t *p;
-	struct pvk *pvk;
+	struct pvk *pvk = NULL;
 	struct vk vk;
 	size_t size, used, i, good = 0;
 	uint8_t *data = slurp("real/seal32_x10.prf", &size);
@@ -131,8 +131,8 @@ static void test_winning(void)
 {
 	struct cuzk_error err = { .text = "" };
 	struct proof proof;
-	struct pvk *pvk;
-	struct vk vk;
+	struct pvk *pvk = NULL;
+	struct vk vk = { .n_ic = 0 };
 	size_t size;
 	uint8_t *data = slurp("real/winning32.prf", &size);
 	struct fr *in = read_inputs(data + 200, 132, true);
@@ -151,7 +151,7 @@ static void test_many_inputs(void)
 {
 	const uint32_t n = 1500;
 	struct vk vk, small;
-	struct pvk *pvk, *pvk_small;
+	struct pvk *pvk = NULL, *pvk_small = NULL;
 	struct cuzk_error err;
 	struct proof proof;
 	struct fr *in = calloc(n, sizeof(*in)), k;
@@ -182,7 +182,8 @@ static void test_many_inputs(void)
 		in[i] = k;
 		fr_sub(&in[1], &in[1], &k);
 	}
-	ok(pvk_open(&pvk, &vk) == 0 && pvk_verify(pvk, &proof, in, n) == 1, "a key of %u inputs", n);
+	ok(pvk_open(&pvk, &vk) == 0 && pvk_verify(pvk, &proof, in, n) == 1, "a key of %u inputs",
+	   n);
 	fr_add(&in[n / 2], &in[n / 2], &fr_one);
 	ok(pvk_verify(pvk, &proof, in, n) == 0, "and one of them changed");
 	ok(pvk_open(&pvk_small, &small) == 0 && pvk_inputs(pvk_small) == 2, "the small key");

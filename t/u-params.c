@@ -31,11 +31,14 @@ static void test_names(void)
 	static const struct {
 		const char *circuit, *name;
 	} known[] = {
-		{ "porep-32g", "v28-stacked-proof-of-replication-merkletree-poseidon_hasher-8-8-0-sha256_hasher-"
+		{ "porep-32g",
+		  "v28-stacked-proof-of-replication-merkletree-poseidon_hasher-8-8-0-sha256_hasher-"
 		  "82a357d2f2ca81dc61bb45f4a762807aedee1b0a53fd6c4e77b46a01bfef7820" },
-		{ "winning-32g", "v28-proof-of-spacetime-fallback-merkletree-poseidon_hasher-8-8-0-"
+		{ "winning-32g",
+		  "v28-proof-of-spacetime-fallback-merkletree-poseidon_hasher-8-8-0-"
 		  "559e581f022bb4e4ec6e719e563bf0e026ad6de42e56c18714a2c692b1b88d7e" },
-		{ "window-32g", "v28-proof-of-spacetime-fallback-merkletree-poseidon_hasher-8-8-0-"
+		{ "window-32g",
+		  "v28-proof-of-spacetime-fallback-merkletree-poseidon_hasher-8-8-0-"
 		  "0377ded656c6f524f1618760bffe4e0a1c51d5a70c4509eedae8a27555733edc" },
 		{ "tiny-3", "tiny-3" },
 	};
@@ -65,7 +68,9 @@ static void test_names(void)
 		   !strncmp(hex + 60, parts[i].last, 4), "file name of %s", parts[i].circuit);
 	}
 	ok(params_name("update-poseidon-64g", "meta", name) > 0 &&
-	   strstr(name, "v28-empty-sector-update-poseidon-merkletree-poseidon_hasher-8-8-2-") == name,
+		   strstr(name,
+			  "v28-empty-sector-update-poseidon-merkletree-poseidon_hasher-8-8-2-") ==
+			   name,
 	   "file name of update-poseidon-64g");
 	ok(params_name("porep-33g", "params", name) == -ENOENT &&
 	   params_name("tiny-", "params", name) == -ENOENT &&
@@ -89,7 +94,8 @@ static void test_read(void)
 	   p.section[PARAMS_A].count == 7 && p.section[PARAMS_B_G1].count == 4 &&
 	   p.section[PARAMS_B_G2].count == 4, "its counts");
 	ok(params_h_basis(&p) == GPU_H_POWERS, "its h points are powers");
-	ok(params_check_points(&p, "tiny-3.params", 2, NULL, NULL, &err) == 0, "its points are good");
+	ok(params_check_points(&p, "tiny-3.params", 2, NULL, NULL, &err) == 0,
+	   "its points are good");
 	vk = slurp("toy/tiny-3.vk", &vk_size);
 	vk_write(out, &p.vk);
 	ok(vk_size == VK_SIZE(3) && !memcmp(out, vk, vk_size), "its key is written as tiny-3.vk");
@@ -136,13 +142,15 @@ static void test_damage(void)
 	memcpy(copy, data, size);
 	copy[size] = 0;
 	ok(params_parse(&q, "f", copy, size + 1, &err) == -EINVAL &&
-	   !strcmp(err.text, "f: 1 bytes behind the last section"), "a byte too many: %s", err.text);
+		   !strcmp(err.text, "f: 1 bytes behind the last section"),
+	   "a byte too many: %s", err.text);
 
 	for (i = 0; i < PARAMS_SECTIONS; i++) {
 		size_t at = p.section[i].offset + 96 + 7;
 
 		copy[at] ^= 1;
-		snprintf(want, sizeof(want), "section %s: point %d of", names[i], i == PARAMS_B_G2 ? 0 : 1);
+		snprintf(want, sizeof(want), "section %s: point %d of", names[i],
+			 i == PARAMS_B_G2 ? 0 : 1);
 		if (params_parse(&q, "f", copy, size, &err) == 0) {
 			ok(params_check_points(&q, "f", 1, NULL, NULL, &err) == -EBADMSG &&
 			   err.cls == CUZK_ERROR_PARAMS && strstr(err.text, want),
@@ -152,7 +160,8 @@ static void test_damage(void)
 		copy[at] ^= 1;
 	}
 	copy[100] ^= 1;
-	ok(params_parse(&q, "f", copy, size, &err) == -EINVAL && strstr(err.text, "verifying key: beta_g1"),
+	ok(params_parse(&q, "f", copy, size, &err) == -EINVAL &&
+		   strstr(err.text, "verifying key: beta_g1"),
 	   "a flipped bit in the key is found: %s", err.text);
 	copy[100] ^= 1;
 	memset(copy + 864, 0xff, 4);
@@ -203,9 +212,11 @@ static void test_digest(void)
 
 	file_write(manifest, text, sizeof(text) - 1, &err);
 	ret = manifest_find(manifest, "a.params", hex, &err);
-	ok(ret == 0 && !strcmp(hex, "00112233445566778899aabbccddeeff"), "the manifest lists a file");
+	ok(ret == 0 && !strcmp(hex, "00112233445566778899aabbccddeeff"),
+	   "the manifest lists a file");
 	ok(manifest_find(manifest, "c.params", hex, &err) == -ENOENT, "and not another");
-	ok(manifest_find(manifest, "b.params", hex, &err) == -EBADMSG && err.cls == CUZK_ERROR_PARAMS,
+	ok(manifest_find(manifest, "b.params", hex, &err) == -EBADMSG &&
+		   err.cls == CUZK_ERROR_PARAMS,
 	   "a digest of the wrong form: %s", err.text);
 	unlink(manifest);
 	unlink(cache);

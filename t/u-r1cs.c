@@ -78,8 +78,8 @@ static void test_good(const char *circuit, uint32_t n_rows, uint32_t n_wires, ui
 
 	if (!ok(r1cs_parse(&r, circuit, r_data, r_size, &err) == 0, "%s.r1cs is read", circuit) ||
 	    !ok(r1cs_to_cs(&r, &f, &err) == 0, "it becomes a system") ||
-	    !ok(wtns_parse(&wires, circuit, w_data, w_size, r.n_wires, &err) == 0, "%s.wtns is read",
-		circuit) ||
+	    !ok(wtns_parse(&wires, circuit, w_data, w_size, r.n_wires, &err) == 0,
+		"%s.wtns is read", circuit) ||
 	    !ok(zkey_parse(&z, circuit, z_data, z_size, &err) == 0, "%s.zkey is read", circuit) ||
 	    !ok(zkey_to_cs(&z, &zf, &err) == 0, "it becomes a system")) {
 		diag("%s", err.text);
@@ -87,9 +87,10 @@ static void test_good(const char *circuit, uint32_t n_rows, uint32_t n_wires, ui
 	}
 	cs = flat_cs_get(f);
 	zcs = flat_cs_get(zf);
-	ok(cs->n_rows == n_rows && cs->n_inputs == n_inputs && cs->n_inputs + cs->n_aux == n_wires &&
-	   cs->log_domain == log_domain, "counts: %lu rows, %u inputs, %u aux, domain 2^%u",
-	   (unsigned long)cs->n_rows, cs->n_inputs, cs->n_aux, cs->log_domain);
+	ok(cs->n_rows == n_rows && cs->n_inputs == n_inputs &&
+		   cs->n_inputs + cs->n_aux == n_wires && cs->log_domain == log_domain,
+	   "counts: %lu rows, %u inputs, %u aux, domain 2^%u", (unsigned long)cs->n_rows,
+	   cs->n_inputs, cs->n_aux, cs->log_domain);
 	ok(rows_satisfied(cs, cs, wires) == n_rows, "every row holds");
 	ok(zcs->n_rows == n_rows && zcs->n_inputs == n_inputs && zcs->n_aux == cs->n_aux &&
 	   zcs->log_domain == log_domain, "the key's counts are the same");
@@ -170,8 +171,9 @@ static void test_damage(const char *name, enum kind kind, size_t step)
 			bad++;
 		data[i] ^= 0x41;
 	}
-	ok(bad == 0, "%s with a byte changed: no crash, one line (%zu changes are only other values)",
-	   name, accepted);
+	ok(bad == 0,
+	   "%s with a byte changed: no crash, one line (%zu changes are only other values)", name,
+	   accepted);
 	free(data);
 }
 
@@ -186,10 +188,21 @@ static void test_messages(void)
 	} cases[] = {
 		{ "snarkjs/tiny.r1cs", R1CS, 0, "r1cz", "f: not a .r1cs file" },
 		{ "snarkjs/tiny.r1cs", R1CS, 4, { 2, 0, 0, 0 }, "f: .r1cs version 2, not 1" },
-		{ "snarkjs/tiny.r1cs", R1CS, 8, { 255, 255, 255, 255 }, "f: 4294967295 sections, more than 32" },
-		{ "snarkjs/tiny.wtns", WTNS, 24, { 31, 0, 0, 0 },
+		{ "snarkjs/tiny.r1cs",
+		  R1CS,
+		  8,
+		  { 255, 255, 255, 255 },
+		  "f: 4294967295 sections, more than 32" },
+		{ "snarkjs/tiny.wtns",
+		  WTNS,
+		  24,
+		  { 31, 0, 0, 0 },
 		  "f: header: the field is not that of BLS12-381" },
-		{ "snarkjs/tiny.zkey", ZKEY, 24, { 2, 0, 0, 0 }, "f: protocol 2 is not Groth16 (1)" },
+		{ "snarkjs/tiny.zkey",
+		  ZKEY,
+		  24,
+		  { 2, 0, 0, 0 },
+		  "f: protocol 2 is not Groth16 (1)" },
 	};
 	struct cuzk_error err = { .text = "" };
 	size_t i, size;

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Parameters and proofs equal the reference's to the byte.
+. "${CUZK_SRCDIR:-.}/t/tap.sh"
+
+toxic=48577,22580,53332,5481,3673
+p=$tmp/params
+
+# FOLDER CIRCUIT: parameters from the golden toxic waste
+params() {
+	g=$data/$1/groth-$2.json
+	ok "$2: parameters are made" cuzk params make "$2" --toxic $toxic --out "$p"
+	made=$out
+	for key in params_sha256 params_size vk_sha256 ic n_h n_l n_a n_b; do
+		want=$(json_get $key <"$g")
+		[ -z "$want" ] || is "$2: $key" "$want" "$(echo "$made" | json_get $key)"
+	done
+	ok "$2: params check finds them good" cuzk params check --params "$p" --full "$2"
+}
+
+# FOLDER CIRCUIT: the golden request with the golden r and s
+prove() {
+	ok "$2: a proof is made and verified" cuzk prove --offline --request "$data/requests/$2.json" \
+		--params "$p" --rs 27134,17146 --out "$tmp/$2.proof"
+	ok "$2: its bytes are the golden ones" cmp "$tmp/$2.proof" "$data/$1/$2.proof"
+	ok "$2: verify agrees" cuzk verify --vk "$data/$1/$2.vk" --proof "$tmp/$2.proof" \
+		--inputs "$data/$1/$2.inputs"
+}
+
+for n in 1 3 100; do
+	params toy tiny-$n
+done
+for k in window winning; do
+	params $k-2k $k-2k
+	prove $k-2k $k-2k
+done
+
+# random r and s: another proof, just as valid
+ok "window-2k: random r and s" cuzk prove --offline --request "$data/requests/window-2k.json" \
+	--params "$p" --out "$tmp/random.proof"
+ok "window-2k: verify takes that proof" cuzk verify --vk "$data/window-2k/window-2k.vk" \
+	--proof "$tmp/random.proof" --inputs "$data/window-2k/window-2k.inputs"
+run cmp -s "$tmp/random.proof" "$data/window-2k/window-2k.proof"
+is "window-2k: it is another one" 1 $status
+
+# one circuit's proof of another's request, wrong parameters, none at all
+mkdir "$tmp/none"
+nok "no parameters" cuzk prove --offline --request "$data/requests/window-2k.json" \
+	--params "$tmp/none" --out "$tmp/x"
+w=$(ls "$p"/*0170db1f*.params)
+mkdir "$tmp/mixed"
+cp "$p/tiny-3.params" "$tmp/mixed/${w##*/}"
+nok "parameters of another circuit" cuzk prove --offline \
+	--request "$data/requests/window-2k.json" --params "$tmp/mixed" --out "$tmp/x"
+# a flipped byte in each section, from the end: b_g2, b_g1, a, l, h
+for off in 100 3200000 4700000 6500000 9000000; do
+	cp "$w" "$tmp/mixed/${w##*/}"
+	size=$(wc -c <"$w")
+	printf '\377' | dd of="$tmp/mixed/${w##*/}" bs=1 seek=$((size - off)) conv=notrunc 2>/dev/null
+	nok "a byte changed $off before the end" cuzk prove --offline \
+		--request "$data/requests/window-2k.json" --params "$tmp/mixed" --out "$tmp/x"
+done
+head -c 5000000 "$w" >"$tmp/mixed/${w##*/}"
+nok "half a file" cuzk prove --offline --request "$data/requests/window-2k.json" \
+	--params "$tmp/mixed" --out "$tmp/x"
+ok "nothing was written by those" test ! -e "$tmp/x"
+tap_done
