@@ -88,7 +88,8 @@ void cs_witness_get(const struct cs *cs, const struct cs_witness *w, uint32_t va
 			rank += __builtin_popcountll(cs->full_map[k]);
 		*v = w->full[rank + __builtin_popcountll(cs->full_map[i / 64] & (bit - 1))];
 	} else {
-		*v = w->bits[i / 64] & bit ? fr_one : fr_zero;
+		/* a witness pass may be setting others of the word */
+		*v = __atomic_load_n(&w->bits[i / 64], __ATOMIC_RELAXED) & bit ? fr_one : fr_zero;
 	}
 }
 
