@@ -3,7 +3,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "lib/poseidon/poseidon.h"
+#include "lib/poseidon/many.h"
+#include "lib/poseidon/trace.h"
 #include "t/tap.h"
 
 static int hex_fr(const char *s, struct fr *v)
@@ -30,6 +31,58 @@ static const char *value(const char *p, const char *key)
 		return NULL;
 	p += strlen(quoted);
 	return p + strspn(p, " \"");
+}
+
+static uint64_t seed = 0x452821e638d01377;
+
+/* small, near r, or any */
+static void some_fr(struct fr *v)
+{
+	struct scalar s;
+	int i;
+
+	do {
+		for (i = 0; i < 4; i++) {
+			seed ^= seed << 13;
+			seed ^= seed >> 7;
+			seed ^= seed << 17;
+			s.l[i] = seed;
+		}
+		s.l[3] >>= 1;
+	} while (!scalar_is_canonical(&s));
+	fr_from_u64(v, seed % 3);
+	if (seed >> 8 & 1)
+		fr_neg(v, v);
+	if (seed >> 9 & 1)
+		fr_from_scalar(v, &s);
+}
+
+/* Traces side by side are the traces one by one, and end in the hash. */
+static void test_traces(unsigned int arity)
+{
+	enum { MAX = 19 };
+	static struct fr one[POSEIDON_MAX_TRACE], many[MAX][POSEIDON_MAX_TRACE + 1];
+	struct fr in[MAX * POSEIDON_MAX_ARITY], *full[MAX], hash, hashes[MAX];
+	size_t n, i, size = poseidon_trace_size(arity), wrong = 0, spilt = 0;
+
+	for (n = 1; n <= MAX; n++) {
+		memset(many, 0x55, sizeof(many));
+		for (i = 0; i < n * arity; i++)
+			some_fr(&in[i]);
+		for (i = 0; i < n; i++)
+			full[i] = many[n - 1 - i];
+		poseidon_trace_many(arity, in, full, n);
+		poseidon_hash_many(arity, in, hashes, n);
+		for (i = 0; i < n; i++) {
+			poseidon_hash(arity, in + i * arity, &hash);
+			wrong += poseidon_trace(POSEIDON_MERKLE, arity, in + i * arity, one) != size ||
+				 memcmp(one, full[i], size * sizeof(*one)) ||
+				 !fr_equal(&one[size - 1], &hash) || !fr_equal(&hashes[i], &hash);
+			spilt += full[i][size].l[0] != 0x5555555555555555;
+		}
+	}
+	ok(wrong == 0 && spilt == 0, "arity %u: %zu traces differ, %zu are too long", arity, wrong,
+	   spilt);
 }
 
 int main(void)
@@ -77,6 +130,10 @@ int main(void)
 	}
 	ok(!poseidon_constants(3) && !poseidon_constants(0) && !poseidon_constants(36),
 	   "other arities are refused");
+	test_traces(2);
+	test_traces(4);
+	test_traces(8);
+	test_traces(11);
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t0);
 	{
 		struct fr in[8] = { { { 1 } } };
@@ -86,6 +143,21 @@ int main(void)
 			poseidon_hash(8, in, &in[i % 8]);
 	}
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t1);
-	diag("arity 8: %.1f us a hash", ((t1.tv_sec - t0.tv_sec) * 1e9 + t1.tv_nsec - t0.tv_nsec) / 200e3);
+	diag("arity 8: %.1f us a hash",
+	     ((t1.tv_sec - t0.tv_sec) * 1e9 + t1.tv_nsec - t0.tv_nsec) / 200e3);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t0);
+	{
+		static struct fr in[8 * 8], values[8][POSEIDON_MAX_TRACE];
+		struct fr *full[8];
+		int i;
+
+		for (i = 0; i < 8; i++)
+			full[i] = values[i];
+		for (i = 0; i < 50; i++)
+			poseidon_trace_many(8, in, full, 8);
+	}
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t1);
+	diag("arity 8: %.1f us a trace, eight at once",
+	     ((t1.tv_sec - t0.tv_sec) * 1e9 + t1.tv_nsec - t0.tv_nsec) / 400e3);
 	return tap_done();
 }

@@ -163,19 +163,42 @@ static void append_bits(const struct cs_instance *pos, unsigned int n, uint32_t 
 		bits[(*n_bits)++] = pos->aux_base + i;
 }
 
+static const struct cs_gadget level_gadget = { "level", GADGET_LEVEL, record_level };
+
 uint32_t gadget_level(struct synth *s, unsigned int arity, uint32_t cur, unsigned int index,
 		      const struct fr *siblings, uint32_t *bits, unsigned int *n_bits)
 {
-	static const struct cs_gadget gadget = { "level", GADGET_LEVEL, record_level };
 	struct cs_instance pos;
 	struct fr in[8], *full;
 
-	if (synth_use(s, &gadget, arity, &cur, 1, &pos)) {
+	if (synth_use(s, &level_gadget, arity, &cur, 1, &pos)) {
 		full = level_values(s, &pos, arity, cur, index, siblings, in);
-		poseidon_values(POSEIDON_MERKLE, arity, in, full);
+		poseidon_trace(POSEIDON_MERKLE, arity, in, full);
 	}
 	append_bits(&pos, log2_of(arity), bits, n_bits);
 	return synth_last_aux(s, &pos);
+}
+
+void gadget_level_many(struct synth *s, unsigned int n, unsigned int arity, uint32_t *cur,
+		       const unsigned int *index, const struct fr *const *siblings,
+		       uint32_t (*bits)[64], unsigned int *n_bits)
+{
+	struct fr in[8 * GADGET_LANES], *full[GADGET_LANES];
+	unsigned int i, used = 0, first = *n_bits;
+	struct cs_instance pos;
+
+	assert(n <= GADGET_LANES);
+	for (i = 0; i < n; i++) {
+		if (synth_use(&s[i], &level_gadget, arity, &cur[i], 1, &pos)) {
+			full[used] = level_values(&s[i], &pos, arity, cur[i], index[i],
+						  siblings[i], &in[used * arity]);
+			used++;
+		}
+		*n_bits = first;
+		append_bits(&pos, log2_of(arity), bits[i], n_bits);
+		cur[i] = synth_last_aux(&s[i], &pos);
+	}
+	poseidon_trace_many(arity, in, full, used);
 }
 
 void gadget_insert(struct synth *s, uint32_t cur, unsigned int index, const struct fr *sibling,
@@ -227,7 +250,7 @@ static void level_given(struct synth *s, const struct cs_gadget *gadget, uint64_
 	full = synth_full(s, pos);
 	full += insert_values(s, arity, &x, index, e, pos->aux_base, full, in);
 	if (!(param & NO_HASH))
-		poseidon_values(POSEIDON_MERKLE, arity, in, full);
+		poseidon_trace(POSEIDON_MERKLE, arity, in, full);
 }
 
 uint32_t gadget_level_given(struct synth *s, unsigned int arity, uint32_t cur,

@@ -159,78 +159,6 @@ uint32_t record_poseidon(struct rec *r, enum poseidon_tag tag, unsigned int arit
 	return out;
 }
 
-static struct fr *sbox_values(struct fr *x, bool fresh, const struct fr *post, struct fr *full)
-{
-	if (!fresh)
-		*full++ = *x;
-	fr_sqr(&full[0], x);
-	fr_sqr(&full[1], &full[0]);
-	fr_mul(&full[2], x, &full[1]);
-	if (post)
-		fr_add(&full[2], &full[2], post);
-	*x = full[2];
-	return full + 3;
-}
-
-static void mix_values(struct fr *s, const struct fr *m, unsigned int t)
-{
-	struct fr out[POSEIDON_MAX_WIDTH], u;
-	unsigned int i, j;
-
-	for (j = 0; j < t; j++) {
-		fr_mul(&out[j], &s[0], &m[j]);
-		for (i = 1; i < t; i++) {
-			fr_mul(&u, &s[i], &m[i * t + j]);
-			fr_add(&out[j], &out[j], &u);
-		}
-	}
-	memcpy(s, out, t * sizeof(*s));
-}
-
-size_t poseidon_values(enum poseidon_tag tag, unsigned int arity, const struct fr *in,
-		       struct fr *full)
-{
-	const struct poseidon_constants *c = poseidon_constants(arity);
-	struct fr s[POSEIDON_MAX_WIDTH], u, corner, first[3], *p = full;
-	const struct fr *key, *sp;
-	unsigned int i, r, t;
-
-	assert(c);
-	t = c->width;
-	key = c->keys;
-	poseidon_tag(tag, arity, &s[0]);
-	memcpy(&s[1], in, arity * sizeof(*s));
-	for (i = 0; i < t; i++)
-		fr_add(&s[i], &s[i], key++);
-	for (r = 0; r < HALF; r++) {
-		for (i = 0; i < t; i++, key++) {
-			if (r == 0 && i == 0)
-				sbox_values(&s[i], true, key, first);
-			else
-				p = sbox_values(&s[i], r == 0, key, p);
-		}
-		mix_values(s, r == HALF - 1 ? c->pre_sparse : c->mds, t);
-	}
-	for (r = 0, sp = c->sparse; r < c->partial_rounds; r++, sp += 2 * t - 1) {
-		p = sbox_values(&s[0], false, key++, p);
-		corner = s[0];
-		fr_mul(&s[0], &s[0], &sp[0]);
-		for (i = 1; i < t; i++) {
-			fr_mul(&u, &s[i], &sp[i]);
-			fr_add(&s[0], &s[0], &u);
-			fr_mul(&u, &corner, &sp[t + i - 1]);
-			fr_add(&s[i], &s[i], &u);
-		}
-	}
-	for (r = 0; r < HALF; r++) {
-		for (i = 0; i < t; i++)
-			p = sbox_values(&s[i], false, r < HALF - 1 ? key++ : NULL, p);
-		mix_values(s, c->mds, t);
-	}
-	*p++ = s[1];
-	return p - full;
-}
-
 static void record_hash(struct rec *r, uint64_t tag, const struct rec_bit *args, size_t n)
 {
 	uint32_t in[POSEIDON_MAX_ARITY];
@@ -252,7 +180,7 @@ uint32_t gadget_poseidon(struct synth *s, enum poseidon_tag tag, unsigned int ar
 	if (synth_use(s, &gadget, tag, in, arity, &pos)) {
 		for (i = 0; i < arity; i++)
 			synth_get(s, in[i], &v[i]);
-		poseidon_values(tag, arity, v, synth_full(s, &pos));
+		poseidon_trace(tag, arity, v, synth_full(s, &pos));
 	}
 	return synth_last_aux(s, &pos);
 }
@@ -279,7 +207,7 @@ uint32_t gadget_sector(struct synth *s, const struct fr *comm_r_last, const stru
 		full[1] = *comm_c;
 		full[2] = *comm_r;
 		*synth_inputs(s, &pos) = *comm_r;
-		poseidon_values(POSEIDON_MERKLE, 2, in, full + 3);
+		poseidon_trace(POSEIDON_MERKLE, 2, in, full + 3);
 	}
 	return pos.aux_base;
 }

@@ -98,7 +98,7 @@ uint32_t gadget_update_digest(struct synth *s, uint32_t partition, uint32_t comm
 		fr_add(&in[1], &in[1], &x);
 		synth_get(s, comm_r_new, &in[0]);
 		full[0] = in[1];
-		n = poseidon_values(POSEIDON_CUSTOM, 2, in, full + 1);
+		n = poseidon_trace(POSEIDON_CUSTOM, 2, in, full + 1);
 		fr_to_scalar(&v, &full[n]);
 		bit_writer_init(&bw, s->w->bits, synth_last_aux(s, &pos) - 254);
 		for (i = 0; i < 4; i++)

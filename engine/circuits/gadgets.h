@@ -10,7 +10,7 @@
 #define CUZK_CIRCUITS_GADGETS_H
 
 #include "engine/circuits/synth.h"
-#include "lib/poseidon/poseidon.h"
+#include "lib/poseidon/trace.h"
 
 enum gadget_kind {
 	GADGET_TINY_HEAD = 1,
@@ -76,6 +76,14 @@ uint32_t gadget_sector(struct synth *s, const struct fr *comm_r_last, const stru
  */
 uint32_t gadget_level(struct synth *s, unsigned int arity, uint32_t cur, unsigned int index,
 		      const struct fr *siblings, uint32_t *bits, unsigned int *n_bits);
+/*
+ * A level of n <= GADGET_LANES paths at once, witness passes only: s, cur,
+ * index, siblings and bits of each; cur becomes the hashes.
+ */
+#define GADGET_LANES 16
+void gadget_level_many(struct synth *s, unsigned int n, unsigned int arity, uint32_t *cur,
+		       const unsigned int *index, const struct fr *const *siblings,
+		       uint32_t (*bits)[64], unsigned int *n_bits);
 /* The same with bits and siblings that exist: insert, hash. */
 uint32_t gadget_level_given(struct synth *s, unsigned int arity, uint32_t cur,
 			    const uint32_t *bits, const uint32_t *siblings);
@@ -101,11 +109,8 @@ uint32_t gadget_sha256_pack(struct synth *s, const uint32_t hash[SHA_STATE_BITS]
 /* Merkle node of TreeD */
 uint32_t gadget_sha256_node(struct synth *s, uint32_t left, uint32_t right);
 
-/* Shared with tests and other gadgets: record forms and kernels. */
+/* The rows of a hash, for gadgets that contain one. */
 uint32_t record_poseidon(struct rec *r, enum poseidon_tag tag, unsigned int arity,
 			 const uint32_t *in);
-/* Writes the full values of one hash in order, returns how many; the last is the hash. */
-size_t poseidon_values(enum poseidon_tag tag, unsigned int arity, const struct fr *in,
-		       struct fr *full);
 
 #endif

@@ -60,7 +60,14 @@ int path_check(const struct circuit_tree *tree, const struct path_input *path, c
 /* Private PoRCircuit in Poseidon: path of leaf, an input of its index, root equality. */
 void por_synth(struct synth *s, const struct circuit_tree *tree, uint32_t leaf, uint32_t root,
 	       const struct path_input *path);
-/* The same in a binary SHA-256 tree. */
+/*
+ * Leaf allocation and PoR of n <= 16 paths under one root, which follow one
+ * another; witness passes only.  The paths go up together, as hashes side by
+ * side take a fraction of the time.
+ */
+void por_leaf_many(struct synth *s, const struct circuit_tree *tree, uint32_t root, unsigned int n,
+		   const struct fr *const *leaf, const struct path_input *const *path);
+/* por_synth() in a binary SHA-256 tree. */
 void por_sha256_synth(struct synth *s, unsigned int levels, uint32_t leaf, uint32_t root,
 		      const struct path_input *path);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* por.c - proofs of retrieval: a Merkle path in a Poseidon tree */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -64,4 +65,42 @@ void por_synth(struct synth *s, const struct circuit_tree *tree, uint32_t leaf, 
 			siblings += arity - 1;
 	}
 	gadget_path_end(s, bits, n_bits, cur, root);
+}
+
+/* The instances of leaf and path. */
+static unsigned int n_instances(const struct circuit_tree *tree)
+{
+	return 1 + tree_levels(tree) + 1;
+}
+
+void por_leaf_many(struct synth *s, const struct circuit_tree *tree, uint32_t root, unsigned int n,
+		   const struct fr *const *leaf, const struct path_input *const *path)
+{
+	uint32_t cur[GADGET_LANES], bits[GADGET_LANES][64];
+	const struct fr *siblings[GADGET_LANES];
+	unsigned int index[GADGET_LANES], i, k, n_bits = 0;
+	struct synth lane[GADGET_LANES];
+
+	assert(n <= GADGET_LANES);
+	for (k = 0; k < n; k++) {
+		lane[k] = *s;
+		lane[k].next += k * n_instances(tree);
+		cur[k] = gadget_alloc(&lane[k], 1, leaf[k]);
+		siblings[k] = path[k]->siblings;
+	}
+	for (i = 0; i < tree_levels(tree); i++) {
+		unsigned int arity = tree_arity(tree, i);
+
+		for (k = 0; k < n; k++)
+			index[k] = path[k]->index[i];
+		gadget_level_many(lane, n, arity, cur, index, siblings, bits, &n_bits);
+		for (k = 0; k < n; k++)
+			siblings[k] += arity - 1;
+	}
+	for (k = 0; k < n; k++) {
+		gadget_path_end(&lane[k], bits[k], n_bits, cur[k], root);
+		if (lane[k].err)
+			s->err = lane[k].err;
+	}
+	s->next += n * n_instances(tree);
 }

@@ -45,6 +45,17 @@ void post_synth(struct synth *s, const struct circuit *c, const struct post_inpu
 	comm_r_last = gadget_sector(s, sector ? &sector->comm_r_last : NULL,
 				    sector ? &sector->comm_c : NULL,
 				    sector ? &sector->comm_r : NULL);
+	if (sector && c->challenges <= GADGET_LANES) {
+		const struct fr *leafs[GADGET_LANES];
+		const struct path_input *paths[GADGET_LANES];
+
+		for (k = 0; k < c->challenges; k++) {
+			leafs[k] = &sector->challenges[k].leaf;
+			paths[k] = &sector->challenges[k].path;
+		}
+		por_leaf_many(s, &c->tree, comm_r_last, c->challenges, leafs, paths);
+		return;
+	}
 	for (k = 0; k < c->challenges; k++) {
 		const struct post_challenge_input *ch = sector ? &sector->challenges[k] : NULL;
 

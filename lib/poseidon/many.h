@@ -21,5 +21,7 @@ void poseidon_hash_many_portable(unsigned int arity, const struct fr *in, struct
 /* many_ifma.c: exactly eight, on a machine with AVX-512 F, DQ, VL and IFMA */
 bool poseidon_has_ifma(void);
 void poseidon_hash_8_ifma(unsigned int arity, const struct fr *in, struct fr *out);
+/* The values of lane i (trace.h) to full + i * stride. */
+void poseidon_trace_8_ifma(unsigned int arity, const struct fr *in, struct fr *full, size_t stride);
 
 #endif

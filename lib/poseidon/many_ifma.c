@@ -13,6 +13,7 @@
  */
 #include <assert.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "lib/bls12_381/ifma_fr.h"
@@ -31,7 +32,7 @@ struct digits {
 
 /* struct poseidon_constants of one arity, in that form */
 struct table {
-	struct digits tag, to_form, from_form;
+	struct digits tag, to_form;
 	struct digits keys[POSEIDON_FULL_ROUNDS * MAX_T + MAX_RP];
 	struct digits mds[MAX_T * MAX_T], pre_sparse[MAX_T * MAX_T];
 	struct digits sparse[MAX_RP * (2 * MAX_T - 1)];
@@ -68,8 +69,6 @@ static void fill(struct table *t, unsigned int arity)
 	struct fr x = fr_one;
 	unsigned int w = c->width, i;
 
-	/* fr_one's words are 2^256: times that and 2^-260 is back to struct fr */
-	split(&t->from_form, &fr_one);
 	for (i = 0; i < 8; i++)
 		fr_double(&x, &x);
 	split(&t->to_form, &x);		/* 2^264 */
@@ -145,29 +144,72 @@ FV_INLINE void reduce_sum(struct fv *r, __m512i c[10])
 	fv_tidy(r, &t);
 }
 
-/* x^5, lazy, in (-r, 1.2r) for x below 16r */
-FV_INLINE void quintic(struct fv *r, const struct fv *x)
+/* Where the values of a trace go (trace.h): the next one's place in each lane. */
+struct trace {
+	struct fr *next;
+	size_t stride;
+};
+
+/*
+ * Appends x, positive and below 16r with carried digits, in struct fr's form:
+ * x / 2^4 mod r.  As r is 1 mod 2^32, x + k*r ends in four zeros for k = -x
+ * mod 2^4; the quotient is below 2r.
+ */
+FV_INLINE void emit(struct trace *tr, const struct fv *x)
+{
+	const uint64_t digit[5] = { FV_R0, FV_R1, FV_R2, FV_R3, FV_R4 };
+	struct fv t = *x, u;
+	__m512i k;
+	int i;
+
+	if (!tr)
+		return;
+	k = _mm512_and_si512(_mm512_sub_epi64(_mm512_setzero_si512(), x->l[0]), fv_set1(15));
+	FV_UNROLL for (i = 0; i < 5; i++)
+		t.l[i] = _mm512_madd52lo_epu64(t.l[i], k, fv_set1(digit[i]));
+	FV_UNROLL for (i = 0; i < 4; i++)
+		t.l[i + 1] = _mm512_madd52hi_epu64(t.l[i + 1], k, fv_set1(digit[i]));
+	fv_carry(&t, &t);
+	FV_UNROLL for (i = 0; i < 4; i++)
+		u.l[i] = fv_or_mask(_mm512_srli_epi64(t.l[i], 4), _mm512_slli_epi64(t.l[i + 1], 48));
+	u.l[4] = _mm512_srli_epi64(t.l[4], 4);
+	fv_center(&u, &u);
+	fv_canon(&u, &u);
+	fv_store(tr->next++, tr->stride, &u);
+}
+
+/* x^5, lazy, in (-r, 1.2r) for x below 16r; traces x (unless fresh), x^2, x^4 */
+FV_INLINE void quintic(struct fv *r, const struct fv *x, struct trace *tr, bool fresh)
 {
 	struct fv t;
 
+	if (!fresh)
+		emit(tr, x);
 	fv_mul_tidy(&t, x, x);
 	fv_tidy(&t, &t);
+	emit(tr, &t);
 	fv_mul_tidy(&t, &t, &t);
 	fv_tidy(&t, &t);
+	emit(tr, &t);
 	fv_mul_tidy(r, &t, x);
 }
 
 /* S-boxes of a full round, and the keys behind them */
-static void full_boxes(struct fv *s, const struct digits *keys, unsigned int t)
+FV_INLINE void full_boxes(struct fv *s, const struct digits *keys, unsigned int t,
+			  struct trace *tr, bool first)
 {
 	unsigned int i;
 
 	for (i = 0; i < t; i++) {
-		quintic(&s[i], &s[i]);
+		/* the first round's first element is a constant */
+		struct trace *tri = first && i == 0 ? NULL : tr;
+
+		quintic(&s[i], &s[i], tri, first);
 		if (keys)
 			add_constant(&s[i], &s[i], &keys[i], 1);
 		else
 			fv_tidy(&s[i], &s[i]);
+		emit(tri, &s[i]);
 	}
 }
 
@@ -195,15 +237,16 @@ static void mix(struct fv *s, const struct digits *m, unsigned int t)
 		s[j] = out[j];
 }
 
-static void partial_round(struct fv *s, const struct digits *key, const struct digits *sp,
-			  unsigned int t)
+FV_INLINE void partial_round(struct fv *s, const struct digits *key, const struct digits *sp,
+			     unsigned int t, struct trace *tr)
 {
 	__m512i c[10];
 	struct fv first;
 	unsigned int i, d;
 
-	quintic(&s[0], &s[0]);
+	quintic(&s[0], &s[0], tr, false);
 	add_constant(&s[0], &s[0], key, 1);
+	emit(tr, &s[0]);
 	first = s[0];
 	for (i = 0; i < 10; i++)
 		c[i] = _mm512_setzero_si512();
@@ -221,7 +264,8 @@ static void partial_round(struct fv *s, const struct digits *key, const struct d
 	}
 }
 
-void poseidon_hash_8_ifma(unsigned int arity, const struct fr *in, struct fr *out)
+/* The hashes to x, times 2^260, positive and below 16r. */
+FV_INLINE void hash_8(unsigned int arity, const struct fr *in, struct fv *out, struct trace *tr)
 {
 	const struct table *tab = table(arity);
 	const struct digits *keys = tab->keys, *sp = tab->sparse;
@@ -242,24 +286,36 @@ void poseidon_hash_8_ifma(unsigned int arity, const struct fr *in, struct fr *ou
 		add_constant(&s[i], &x, keys++, 0);
 	}
 	for (r = 0; r < HALF; r++, keys += t) {
-		full_boxes(s, keys, t);
+		full_boxes(s, keys, t, tr, r == 0);
 		mix(s, r == HALF - 1 ? tab->pre_sparse : tab->mds, t);
 	}
 	for (r = 0; r < n_partial; r++, sp += 2 * t - 1) {
-		partial_round(s, keys++, sp, t);
+		partial_round(s, keys++, sp, t, tr);
 		for (i = 1; r % REDUCE_EVERY == REDUCE_EVERY - 1 && i < t; i++)
 			fv_reduce(&s[i], &s[i]);
 	}
 	for (r = 0; r < HALF; r++, keys += t) {
-		full_boxes(s, r < HALF - 1 ? keys : NULL, t);
+		full_boxes(s, r < HALF - 1 ? keys : NULL, t, tr, false);
 		if (r < HALF - 1)
 			mix(s, tab->mds, t);
 	}
-	mix_one(&s[1], s, tab->mds, t, 1);
-	for (i = 0; i < 10; i++)
-		c[i] = _mm512_setzero_si512();
-	accumulate(c, &s[1], &tab->from_form);
-	reduce_sum(&x, c);
-	fv_reduce(&x, &x);
-	fv_store(out, 1, &x);
+	mix_one(out, s, tab->mds, t, 1);
+}
+
+void poseidon_hash_8_ifma(unsigned int arity, const struct fr *in, struct fr *out)
+{
+	struct trace tr = { out, 1 };
+	struct fv x;
+
+	hash_8(arity, in, &x, NULL);
+	emit(&tr, &x);
+}
+
+void poseidon_trace_8_ifma(unsigned int arity, const struct fr *in, struct fr *full, size_t stride)
+{
+	struct trace tr = { full, stride };
+	struct fv x;
+
+	hash_8(arity, in, &x, &tr);
+	emit(&tr, &x);
 }
