@@ -6,7 +6,7 @@
 toxic=48577,22580,53332,5481,3673
 p=$tmp/params
 
-# FOLDER CIRCUIT: parameters from the golden toxic waste
+# FOLDER CIRCUIT [--full]: parameters from the golden toxic waste
 params() {
 	g=$data/$1/groth-$2.json
 	ok "$2: parameters are made" cuzk params make "$2" --toxic $toxic --out "$p"
@@ -15,7 +15,7 @@ params() {
 		want=$(json_get $key <"$g")
 		[ -z "$want" ] || is "$2: $key" "$want" "$(echo "$made" | json_get $key)"
 	done
-	ok "$2: params check finds them good" cuzk params check --params "$p" --full "$2"
+	ok "$2: params check finds them good" cuzk params check --params "$p" $3 "$2"
 }
 
 # FOLDER CIRCUIT: the golden request with the golden r and s
@@ -28,9 +28,10 @@ prove() {
 }
 
 for n in 1 3 100; do
-	params toy tiny-$n
+	params toy tiny-$n --full
 done
 for k in window winning; do
+	# testing the order of all points takes longer than making them
 	params $k-2k $k-2k
 	prove $k-2k $k-2k
 done
