@@ -18,7 +18,7 @@
 
 struct prover {
 	int threads;
-	volatile sig_atomic_t stop;
+	_Atomic int stop;
 	char error[64];
 };
 
