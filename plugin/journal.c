@@ -27,7 +27,7 @@ struct entry {
 	int fd;			/* ACCEPT: the request; -1: none */
 	int err;
 	bool quit;
-	uint8_t body[];
+	_Alignas(8) uint8_t body[];	/* one of the structs of journal-file.h */
 };
 
 struct journal {

@@ -465,6 +465,22 @@ def _cleanup():
 
 atexit.register(_cleanup)
 
+# found in libraries that are not ours, when a sanitizer looks
+os.environ.setdefault("LSAN_OPTIONS", f"suppressions={SRC}/t/lsan.supp:print_suppressions=0")
+
+_services = []
+
+
+def _explain(kind, value, trace):
+    """A test that breaks off shows what its service said last."""
+    for s in _services:
+        if os.path.exists(s.log):
+            diag(s.text()[-3000:])
+    sys.__excepthook__(kind, value, trace)
+
+
+sys.excepthook = _explain
+
 
 class Service:
     """cuzkd with the null engine in a temporary folder."""
@@ -481,6 +497,7 @@ class Service:
         self.env = env or {}
         self.level = level
         self.proc = None
+        _services.append(self)
         self.configure(engine, instances, settings)
 
     def configure(self, engine="", instances="[cpu]\nengine = null\n", settings=""):
