@@ -263,6 +263,7 @@ int child_main(int sock)
 	struct wire_message *msg = malloc(sizeof(*msg));
 	struct child c = { 0 };
 
+	fcntl(sock, F_SETFD, FD_CLOEXEC);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGINT, SIG_IGN);	/* ^C is for the service, which then tells us */
 	raise_oom_score();

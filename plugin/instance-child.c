@@ -311,8 +311,11 @@ void instance_reap(struct instance *inst)
 	siginfo_t info = { 0 };
 	bool orderly;
 
-	if (waitid(P_PIDFD, inst->pidfd, &info, WEXITED | WNOHANG) < 0 || !info.si_pid)
+	if (waitid(P_PIDFD, inst->pidfd, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || !info.si_pid)
 		return;
+	/* What it started goes with it; its number is its own until it is waited for. */
+	kill(-info.si_pid, SIGKILL);
+	waitid(P_PIDFD, inst->pidfd, &info, WEXITED);
 	close(inst->pidfd);
 	inst->pidfd = -1;
 	if (inst->given_up) {

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
+#include "plugin/instance-private.h"
 #include "t/instance.h"
 
 static void test_prove(void)
@@ -182,6 +183,34 @@ static void test_privileges(void)
 	close_record(r);
 }
 
+/* However a GPU is named, the child sees it and no other. */
+static void test_visible(void)
+{
+	static const char info[] = "Model: \t\t NVIDIA H200\nIRQ:   \t\t 37\n"
+		"GPU UUID: \t GPU-01234567-89ab-cdef-0123-456789abcdef\nVideo BIOS: \t ?\n";
+	char dir[] = "/tmp/u-instance-XXXXXX", path[256], value[64] = "";
+	FILE *f;
+
+	if (!mkdtemp(dir))
+		return;
+	snprintf(path, sizeof(path), "%s/0000:65:00.0", dir);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/0000:65:00.0/information", dir);
+	f = fopen(path, "we");
+	fputs(info, f);
+	fclose(f);
+	ok(!gpu_visible("GPU-11111111-2222", dir, value, sizeof(value)) &&
+	   !strcmp(value, "GPU-11111111-2222"), "a UUID is taken as it is");
+	ok(!gpu_visible("0000:65:00.0", dir, value, sizeof(value)) &&
+	   !strcmp(value, "GPU-01234567-89ab-cdef-0123-456789abcdef"), "an address is looked up");
+	ok(!gpu_visible("65:00.0", dir, value, sizeof(value)) &&
+	   !gpu_visible("00000000:65:00.0", dir, value, sizeof(value)), "in each of its forms");
+	ok(gpu_visible("66:00.0", dir, value, sizeof(value)) == -ENOENT, "another is not there");
+	ok(gpu_visible("65:00.0", dir, value, 8) == -ENOENT, "a short buffer gets nothing");
+	snprintf(path, sizeof(path), "rm -r %s", dir);
+	ok(!system(path), "clean up");
+}
+
 /* The child does not outlive the service. */
 static void test_orphan(void)
 {
@@ -247,6 +276,7 @@ int main(void)
 	test_params();
 	test_memory();
 	test_privileges();
+	test_visible();
 	test_orphan();
 	test_rate();
 	return tap_done();

@@ -317,6 +317,41 @@ static void test_programs(void)
 		  "", INSTANCE_DEATH_CRASHED, "closed its connection");
 }
 
+/* Processes that an engine started do not outlive it. */
+static void test_strays(void)
+{
+	char text[512], path[256];
+	struct record *r;
+	unsigned int i;
+	long pid = 0;
+	FILE *f;
+
+	snprintf(text, sizeof(text), "sleep 99 & echo $! > %s/stray; kill -9 $$", dir);
+	r = open_record("null", script("g", text), "");
+	ok(WAIT_FOR(r, r->n_died) && r->death == INSTANCE_DEATH_CRASHED, "a program with a child: %s",
+	   r->reason);
+	snprintf(path, sizeof(path), "%s/stray", dir);
+	f = fopen(path, "re");
+	if (f) {
+		if (fscanf(f, "%ld", &pid) != 1)
+			pid = 0;
+		fclose(f);
+	}
+	snprintf(path, sizeof(path), "/proc/%ld/cmdline", pid);
+	for (i = 0; i < 100; i++) {
+		/* gone, or dead and waiting for its new parent */
+		f = fopen(path, "re");
+		if (!f || fgetc(f) == EOF)
+			break;
+		fclose(f);
+		usleep(20000);
+	}
+	ok(pid > 1 && i < 100, "takes it along");
+	if (f)
+		fclose(f);
+	close_record(r);
+}
+
 static void test_check(void)
 {
 	struct config *cfg = make_config("null", "", "delay_ms = 5\n");
@@ -394,6 +429,7 @@ int main(void)
 		  "t.conf:9: engine e: parameters are wrong");
 	test_skeleton();
 	test_programs();
+	test_strays();
 	test_check();
 	test_check_bad();
 	snprintf(path, sizeof(path), "rm -r %s", dir);
