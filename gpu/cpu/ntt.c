@@ -343,8 +343,7 @@ int ntt_chain_first(const struct ntt_plan *plan, const struct fr *src, struct fr
 	return 0;
 }
 
-/* The last pass: neighbours in memory are transformed; lanes are other rows. */
-int ntt_chain_last(const struct ntt_plan *plan, struct fr *work, struct fr *dst,
+int ntt_chain_last(const struct ntt_plan *plan, const struct fr *work, struct fr *dst,
 		   const struct ntt_around *around)
 {
 	unsigned int t, last = plan->n_pass - 1, log_r = plan->log_r[last];
@@ -352,27 +351,20 @@ int ntt_chain_last(const struct ntt_plan *plan, struct fr *work, struct fr *dst,
 	void *out_tw = NULL;
 	int err;
 
+	/* neighbours in memory are transformed; lanes are k_0, neighbours in dst */
 	pass_init(&pass, plan, last);
 	pass.src = work;
 	pass.src_row = 1;
+	pass.src_lane = (size_t)1 << log_span(plan, 1, plan->n_pass);
+	pass.dst = dst;
+	pass.dst_row = (size_t)1 << (plan->log_n - log_r);
+	pass.dst_lane = 1;
+	pass.lanes = (size_t)1 << plan->log_r[0];
+	for (t = last - 1; t > 0; t--)
+		pass_outer(&pass, plan->log_r[t], (size_t)1 << log_span(plan, t + 1, plan->n_pass),
+			   (size_t)1 << log_span(plan, 0, t));
 	pass.out = NTT_OUT_PLAIN;
 	pass.add = around->add;
-	if (dst) {
-		pass.dst = dst;
-		pass.dst_row = (size_t)1 << (plan->log_n - log_r);
-		pass.lanes = (size_t)1 << plan->log_r[0];
-		pass.src_lane = (size_t)1 << log_span(plan, 1, plan->n_pass);
-		pass.dst_lane = 1;
-		for (t = last - 1; t > 0; t--)
-			pass_outer(&pass, plan->log_r[t],
-				   (size_t)1 << log_span(plan, t + 1, plan->n_pass),
-				   (size_t)1 << log_span(plan, 0, t));
-	} else {
-		pass.dst = work;
-		pass.dst_row = 1;
-		pass.lanes = (size_t)1 << (plan->log_n - log_r);
-		pass.src_lane = pass.dst_lane = (size_t)1 << log_r;
-	}
 	if (around->post) {
 		pass.out = NTT_OUT_TABLE;
 		out_tw = ratio_table(plan, around->post, plan->log_n - log_r, log_r);
@@ -385,50 +377,65 @@ int ntt_chain_last(const struct ntt_plan *plan, struct fr *work, struct fr *dst,
 	return err;
 }
 
-int ntt_chain_to_natural(const struct ntt_plan *plan, struct fr *data)
+/* Pass t of a chain from digits to natural order. */
+static void pass_back(struct ntt_pass *pass, const struct ntt_plan *plan, unsigned int t,
+		      struct fr *data)
 {
-	unsigned int t = plan->n_pass;
+	unsigned int log_s = log_span(plan, t + 1, plan->n_pass);
+	unsigned int log_row = log_s + plan->log_r[t], log_before, log_rows;
+	struct fr w;
+
+	pass_init(pass, plan, t);
+	pass->src = pass->dst = data;
+	pass->src_row = pass->dst_row = (size_t)1 << log_s;
+	if (t == 0) {
+		pass->out = NTT_OUT_PLAIN;
+		pass->src_lane = pass->dst_lane = 1;
+		pass->lanes = (size_t)1 << log_s;
+		return;
+	}
+	log_before = log_span(plan, 0, t - 1);
+	log_rows = log_row + plan->log_r[t - 1];
+	pass->out = NTT_OUT_GEOMETRIC;
+	pow_2k(&w, &plan->root, log_before);	/* of order N_(t-1) */
+	if (t == plan->n_pass - 1) {
+		/* lanes are k_(t-1) */
+		pass->src_lane = pass->dst_lane = (size_t)1 << log_row;
+		pass->lanes = (size_t)1 << plan->log_r[t - 1];
+		pass->step_lane = w;
+	} else {
+		pass->src_lane = pass->dst_lane = 1;
+		pass->lanes = (size_t)1 << log_s;
+		pass->by_outer = true;
+		pass->start_lane = w;
+		pow_2k(&pass->step_base, &w, log_s);
+		pass_outer(pass, plan->log_r[t - 1], (size_t)1 << log_row, (size_t)1 << log_row);
+	}
+	pass_outer(pass, log_before, (size_t)1 << log_rows, (size_t)1 << log_rows);
+}
+
+int ntt_chain_around(const struct ntt_plan *last, const struct ntt_plan *plan, struct fr *work,
+		     const struct ntt_around *around)
+{
+	unsigned int t = plan->n_pass - 1, log_r = plan->log_r[t];
+	struct ntt_pass pass;
+	void *mid_tw;
 	int err;
 
-	while (t-- > 0) {
-		unsigned int log_s = log_span(plan, t + 1, plan->n_pass);
-		unsigned int log_row = log_s + plan->log_r[t];
-		struct ntt_pass pass;
-
-		pass_init(&pass, plan, t);
-		pass.src = pass.dst = data;
-		pass.src_row = pass.dst_row = (size_t)1 << log_s;
-		pass.out = t ? NTT_OUT_GEOMETRIC : NTT_OUT_PLAIN;
-		if (t == plan->n_pass - 1) {
-			/* lanes are k_(t-1) */
-			pass.src_lane = pass.dst_lane = (size_t)1 << log_row;
-			pass.lanes = (size_t)1 << plan->log_r[t - 1];
-			pass_outer(&pass, log_span(plan, 0, t - 1),
-				   (size_t)1 << (log_row + plan->log_r[t - 1]),
-				   (size_t)1 << (log_row + plan->log_r[t - 1]));
-			pow_2k(&pass.step_lane, &plan->root, log_span(plan, 0, t - 1));
-		} else {
-			pass.src_lane = pass.dst_lane = 1;
-			pass.lanes = (size_t)1 << log_s;
-			if (t > 0) {
-				struct fr w;	/* of order N_(t-1) */
-
-				pow_2k(&w, &plan->root, log_span(plan, 0, t - 1));
-				pass.by_outer = true;
-				pass.start_lane = w;
-				pow_2k(&pass.step_base, &w, log_s);
-				pass_outer(&pass, plan->log_r[t - 1], (size_t)1 << log_row,
-					   (size_t)1 << log_row);
-				pass_outer(&pass, log_span(plan, 0, t - 1),
-					   (size_t)1 << (log_row + plan->log_r[t - 1]),
-					   (size_t)1 << (log_row + plan->log_r[t - 1]));
-			}
-		}
+	/* the same rows are transformed by both: one pass does it */
+	mid_tw = ratio_table(plan, around->post, plan->log_n - log_r, log_r);
+	if (!mid_tw)
+		return -ENOMEM;
+	pass_back(&pass, plan, t, work);
+	pass.first_tw = last->tw;
+	pass.mid_tw = mid_tw;
+	err = pass_run(plan->ntt, &pass);
+	free(mid_tw);
+	while (!err && t-- > 0) {
+		pass_back(&pass, plan, t, work);
 		err = pass_run(plan->ntt, &pass);
-		if (err)
-			return err;
 	}
-	return 0;
+	return err;
 }
 
 void ntt_small(struct fr *data, unsigned int log_n, const struct fr *root)

@@ -53,6 +53,11 @@ struct ntt_pass {
 	/* Tables of the implementation's struct tw. */
 	const void *tw;			/* w^0 .. w^511, w of order 2^NTT_MAX_LOG_R */
 	const void *in_tw;		/* R factors of the input rows, or NULL */
+	/*
+	 * With mid_tw, a transform by first_tw comes first, and its outputs are
+	 * multiplied by the R factors mid_tw; tw's transform takes these.
+	 */
+	const void *first_tw, *mid_tw;
 	const void *out_tw;		/* R factors of the outputs */
 
 	/*

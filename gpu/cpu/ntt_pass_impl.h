@@ -181,6 +181,27 @@ static void read_rows(struct fv *x, const struct ntt_pass *p, size_t base)
 	}
 }
 
+/* x[k] times mid_tw[k] to where the next transform wants row k. */
+static void turn_around(struct fv *x, const struct ntt_pass *p)
+{
+	const size_t n = (size_t)1 << p->log_r;
+	const unsigned int shift = NTT_MAX_LOG_R - p->log_r;
+	const struct tw *mid_tw = p->mid_tw;
+	size_t k;
+
+	for (k = 0; k < n; k++) {
+		size_t other = p->brev[k] >> shift;
+		struct fv t;
+
+		if (k > other)
+			continue;
+		fv_mul_tw(&t, &x[k], &mid_tw[k]);
+		if (k != other)
+			fv_mul_tw(&x[k], &x[other], &mid_tw[other]);
+		x[other] = t;
+	}
+}
+
 /* The geometric factors along the lanes: of this group, and on to the next. */
 struct geometry {
 	struct fv start, step, start_next, step_next;
@@ -319,6 +340,10 @@ static void pass_run(const struct ntt_pass *p, size_t begin, size_t end, void *b
 			fresh = false;
 		}
 		read_rows(x, p, src);
+		if (p->mid_tw) {
+			short_ntt(x, p->log_r, p->first_tw);
+			turn_around(x, p);
+		}
 		short_ntt(x, p->log_r, p->tw);
 		if (p->out == NTT_OUT_GEOMETRIC)
 			write_geometric(x, p, dst, &geo);

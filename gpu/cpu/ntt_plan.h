@@ -36,16 +36,20 @@ struct ntt_around {
 };
 
 /*
- * Natural order to digits, in two steps: all passes but the last from src to
- * work (the same, or apart), then the last one in work.  With dst, which must
- * be apart from work, the last one puts natural order there.
+ * A transform in two steps.  All passes but the last from src to work, which
+ * may be the same; then the last one, from work to natural order in dst, apart.
  */
 int ntt_chain_first(const struct ntt_plan *plan, const struct fr *src, struct fr *work,
 		    const struct ntt_around *around);
-int ntt_chain_last(const struct ntt_plan *plan, struct fr *work, struct fr *dst,
+int ntt_chain_last(const struct ntt_plan *plan, const struct fr *work, struct fr *dst,
 		   const struct ntt_around *around);
-/* Digits to natural order, in place. */
-int ntt_chain_to_natural(const struct ntt_plan *plan, struct fr *data);
+/*
+ * Instead of the last step: last's last pass, times post^i, and all of plan's
+ * transform of that, in work and natural order.  What lies between, in the
+ * order "digits", never leaves the cache.
+ */
+int ntt_chain_around(const struct ntt_plan *last, const struct ntt_plan *plan, struct fr *work,
+		     const struct ntt_around *around);
 
 /* Any length, in place, by definition's recursion; for the small ones. */
 void ntt_small(struct fr *data, unsigned int log_n, const struct fr *root);

@@ -52,10 +52,7 @@ static int to_coset(const struct quotient *q, struct fr *data)
 	err = ntt_chain_first(&q->inverse, data, data, &around);
 	if (err)
 		return err;
-	err = ntt_chain_last(&q->inverse, data, NULL, &around);
-	if (err)
-		return err;
-	return ntt_chain_to_natural(&q->forward, data);
+	return ntt_chain_around(&q->inverse, &q->forward, data, &around);
 }
 
 static int quotient_powers(const struct quotient *q, struct fr *a, struct fr *b, struct fr *h)
@@ -121,10 +118,7 @@ static int quotient_odd_coset(const struct quotient *q, struct ntt *ntt, struct 
 	err = ntt_chain_first(&q->inverse, a, h, &around);
 	if (err)
 		return err;
-	err = ntt_chain_last(&q->inverse, h, NULL, &around);
-	if (err)
-		return err;
-	err = ntt_chain_to_natural(&q->forward, h);
+	err = ntt_chain_around(&q->inverse, &q->forward, h, &around);
 	if (err)
 		return err;
 	err = to_coset(q, a);
@@ -208,7 +202,7 @@ int ntt_quotient(struct ntt *ntt, struct fr *a, struct fr *b, unsigned int log_n
 	if (err)
 		return err;
 	ctl_begin(ntt_ctl(ntt), GPU_STAGE_NTT,
-		  ((uint64_t)(6 * q.forward.n_pass) + (basis == GPU_H_ODD_COSET)) << log_n);
+		  (uint64_t)(6 * q.forward.n_pass - 2) << log_n);
 	if (basis == GPU_H_POWERS)
 		return quotient_powers(&q, a, b, (struct fr *)h);
 	return quotient_odd_coset(&q, ntt, a, b, (struct fr *)h);
