@@ -427,11 +427,11 @@ int main(void)
 	test_post_requests();
 	test_randomness_bits();
 	test_flips("requests/window-2k.json", 1, 7);
-	test_flips("requests/winning-2k.json", 1, 79);
+	test_flips("requests/winning-2k.json", 1, 31);
 	test_truncation("requests/window-2k.json", true);
 	test_truncation("requests/winning-2k.json", false);
 	test_update_requests();
-	test_flips("requests/update-2k.json", 1, 13);
+	test_flips("requests/update-2k.json", 1, 7);
 	test_truncation("requests/update-2k.json", false);
 
 	golden_open(&porep, "requests/porep-2k.json");
