@@ -322,6 +322,7 @@ static void on_submit(struct service *svc, struct rpc_call *call)
 	job = find_or_accept(svc, call);
 	if (!job)
 		return;
+	job->detached |= call->method == RPC_SUBMIT;
 	if (call->method == RPC_PROVE)
 		wait_for(svc, job, call);
 	else if (job->durable)
@@ -536,14 +537,29 @@ static void on_call(void *ctx, struct rpc_call *call)
 	}
 }
 
-/* The client went away. Its job goes on: it may come back for the proof. */
+/*
+ * The client went away.  Its job goes on, since it may come back for the proof,
+ * unless the configuration says otherwise and nobody else wants it.
+ */
+static void waiter_gone(struct service *svc, struct waiter *w)
+{
+	struct job *job = w->job;
+
+	waiter_free(w);
+	if (!svc->config->global.cancel_on_disconnect || job->detached ||
+	    !list_empty(&job->waiters) || !list_empty(&job->submitters))
+		return;
+	service_end(svc, job, JOB_CANCELLED, CUZK_ERROR_CANCELLED,
+		    "the last client that waited for the job went away");
+}
+
 static void on_gone(void *ctx, struct rpc_call *call)
 {
 	if (call->method == RPC_PRELOAD || call->method == RPC_EVICT) {
 		if (call->user)
 			((struct loading *)call->user)->call = NULL;
 	} else if (call->user) {
-		waiter_free(call->user);
+		waiter_gone(ctx, call->user);
 	}
 	rpc_fail(call, GRPC_STATUS_CANCELLED, "the client went away");
 }

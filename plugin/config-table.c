@@ -80,6 +80,8 @@ const struct config_option config_options[] = {
 	  .help = "a job that waited so long counts one priority higher" },
 	{ "deadline", GLOBAL(deadline), DURATION(0, MS_D(30)), HOT, .def = "0",
 	  .help = "deadline of a job that comes without one; 0: none" },
+	{ "cancel_on_disconnect", GLOBAL(cancel_on_disconnect), BOOL, HOT, .def = "no",
+	  .help = "end a job when the last client that waits for it goes away" },
 	{ "drain", GLOBAL(drain), DURATION(0, MS_D(1)), HOT, .def = "5min",
 	  .help = "after SIGTERM partitions that run may go on so long" },
 

@@ -72,6 +72,7 @@ struct config_global {
 	uint64_t poison_deaths;		/* a job under which so many instances died fails */
 	uint64_t aging;			/* waiting so long raises the priority by one; ms */
 	uint64_t deadline;		/* of a job that came without one; ms; 0: none */
+	bool cancel_on_disconnect;	/* when the last client that waits goes away */
 	uint64_t drain;			/* SIGTERM: running partitions get so long; ms */
 
 	/* memory */

@@ -114,9 +114,11 @@ static int make_id(struct job *job)
 	return 0;
 }
 
-struct job *job_open(struct jobs *jobs, struct submission *sub, uint64_t seq, uint64_t now_us)
+/* The job itself, in the tables by number only. */
+static struct job *make_job(struct jobs *jobs, struct submission *sub, uint64_t seq,
+			    uint64_t now_us)
 {
-	struct job *job = calloc(1, sizeof(*job)), *old;
+	struct job *job = calloc(1, sizeof(*job));
 
 	if (!job)
 		return NULL;
@@ -145,20 +147,37 @@ struct job *job_open(struct jobs *jobs, struct submission *sub, uint64_t seq, ui
 	list_init(&job->waiters);
 	list_init(&job->submitters);
 	list_init(&job->entry);
+	hash_add(&jobs->by_seq, &job->by_seq, hash_number(job->seq));
+	list_add(&jobs->waiting, &job->entry);
+	jobs->n_waiting++;
+	jobs->waiting_bytes += job->bytes;
+	return job;
+}
 
+struct job *job_open(struct jobs *jobs, struct submission *sub, uint64_t seq, uint64_t now_us)
+{
+	struct job *job = make_job(jobs, sub, seq, now_us), *old;
+
+	if (!job)
+		return NULL;
 	old = jobs_find_digest(jobs, job->digest);
 	if (old)
 		unlist_names(jobs, old);
 	old = jobs_find_id(jobs, job->id);
 	if (old)
 		unlist_names(jobs, old);
-	hash_add(&jobs->by_seq, &job->by_seq, hash_number(job->seq));
 	hash_add(&jobs->by_id, &job->by_id, hash_bytes(job->id, strlen(job->id)));
 	hash_add(&jobs->by_digest, &job->by_digest, hash_bytes(job->digest, sizeof(job->digest)));
 	job->listed_by_name = true;
-	list_add(&jobs->waiting, &job->entry);
-	jobs->n_waiting++;
-	jobs->waiting_bytes += job->bytes;
+	return job;
+}
+
+struct job *job_open_internal(struct jobs *jobs, struct submission *sub, uint64_t now_us)
+{
+	struct job *job = make_job(jobs, sub, 0, now_us);
+
+	if (job)
+		job->internal = true;
 	return job;
 }
 
@@ -273,6 +292,8 @@ void job_end(struct jobs *jobs, struct job *job, enum job_state state, uint32_t 
 	if (job->fd >= 0)
 		close(job->fd);
 	job->fd = -1;
+	if (job->internal)
+		return;
 	switch (state) {
 	case JOB_COMPLETED:
 		jobs->completed[job->kind]++;

@@ -77,6 +77,8 @@ struct job {
 	bool planned;			/* an engine admitted it: plan and parts are set */
 	bool durable;			/* the journal has it on disk */
 	bool resumed;			/* came out of the journal */
+	bool detached;			/* a client submitted it and does not wait */
+	bool internal;			/* keep-warm: not a client's, not in the journal */
 	struct cuzk_plan plan;
 	uint64_t circuit_hash;		/* hash_bytes() of plan.circuit */
 	struct part *parts;
@@ -150,6 +152,12 @@ int job_restore_part(struct job *job, uint32_t partition,
  */
 void job_end(struct jobs *jobs, struct job *job, enum job_state state, uint32_t cls,
 	     const char *text, uint64_t now_us);
+
+/*
+ * job_open() for work of the service's own: nobody finds it by id or digest, and
+ * job_end() does not count it.
+ */
+struct job *job_open_internal(struct jobs *jobs, struct submission *sub, uint64_t now_us);
 
 /* All proofs in partition order: n_partitions * 192 bytes; COMPLETED only. */
 void job_proof(const struct job *job, uint8_t *proof);

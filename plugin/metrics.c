@@ -186,6 +186,8 @@ void metrics_text(const struct service *svc, FILE *f)
 		svc->queue_wait);
 	by_kind(f, "job_seconds", "Time from acceptance to the end of completed jobs.",
 		svc->total);
+	head(f, "keep_warm_seconds", "histogram", "Time of keep-warm WinningPoSt proofs.");
+	hist_text(f, "keep_warm_seconds", "", &svc->keep_warm);
 	head(f, "stage_seconds", "histogram", "Time of partitions by stage.");
 	for (s = CUZK_STAGE_PARAMS; s < CUZK_STAGE_COUNT; s++) {
 		snprintf(label, sizeof(label), "stage=\"%s\"", config_stage_name(s));

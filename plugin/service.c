@@ -118,17 +118,19 @@ void service_end(struct service *svc, struct job *job, enum job_state state, uin
 	if (!job->planned)
 		svc->n_unplanned--;
 	job->finished_wall_us = wall_us();
+	warm_job_ends(svc, job, state, text);
 	job_end(&svc->jobs, job, state, cls, text, now_us());
-	if (state == JOB_COMPLETED)
+	if (state == JOB_COMPLETED && !job->internal)
 		hist_add(&svc->total[job->kind], job->finished_us - job->accepted_us);
 	release_instances(svc, job);
-	journal_end(svc->journal, job);
+	if (!job->internal)
+		journal_end(svc->journal, job);
 	log_end(job);
 	api_job_ended(svc, job);
 	service_wake(svc);
 }
 
-static bool is_busy(const struct service *svc, const struct job *job)
+bool service_job_busy(const struct service *svc, const struct job *job)
 {
 	uint32_t i;
 
@@ -149,10 +151,12 @@ void service_expire(struct service *svc)
 	list_each_safe(pos, next, &svc->jobs.finished) {
 		struct job *job = list_entry(pos, struct job, entry);
 
+		if (job->internal)
+			continue;	/* see warm_tick() */
 		if (svc->jobs.n_finished <= g->result_limit &&
 		    now < job->finished_wall_us + g->result_ttl * 1000)
 			break;
-		if (is_busy(svc, job))
+		if (service_job_busy(svc, job))
 			continue;
 		journal_forget(svc->journal, job->seq);
 		job_close(&svc->jobs, job);
@@ -196,6 +200,7 @@ static int replay_job(void *ctx, uint64_t seq, struct submission *sub, uint32_t 
 	job->uid = uid;
 	job->durable = true;
 	job->resumed = true;
+	job->detached = true;
 	svc->n_unplanned++;
 	return 0;
 }
@@ -341,6 +346,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *ctx)
 
 	check_deadlines(svc);
 	service_expire(svc);
+	warm_tick(svc);
 	show_status(svc);
 	if (svc->draining) {
 		notify_progress(svc->notify);
@@ -468,6 +474,13 @@ static void report(void *ctx, const char *line)
 	log_error("%s", line);
 }
 
+static void reload_worker(struct service *svc, struct worker *w)
+{
+	instance_set_global(w->inst, &svc->config->global);
+	if (w->device->host_budget)
+		instance_set_host_budget(w->inst, w->device->host_budget);
+}
+
 void service_reload(struct service *svc)
 {
 	struct config *next;
@@ -483,7 +496,7 @@ void service_reload(struct service *svc)
 		config_free(next);
 		log_set_level((int)svc->config->global.log_level);
 		for (i = 0; i < svc->n_workers; i++)
-			instance_set_global(svc->workers[i].inst, &svc->config->global);
+			reload_worker(svc, &svc->workers[i]);
 		if (n)
 			log_notice("reload: done; %d change(s) need a restart", n);
 		else
@@ -734,5 +747,6 @@ void service_close(struct service *svc)
 	for (i = 0; i < svc->n_workers; i++)
 		svc->workers[i].n_running = 0;
 	jobs_fini(&svc->jobs);
+	warm_close(svc);
 	notify_close(svc->notify);
 }

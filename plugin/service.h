@@ -102,6 +102,13 @@ struct service {
 	bool draining;			/* no new jobs, no new partitions */
 	uint64_t drain_until_us;
 
+	/* keep-warm: a WinningPoSt to prove again; see warm.c */
+	struct submission warm;
+	bool warm_known;
+	uint64_t warm_us;		/* when a WinningPoSt was proved last */
+	uint64_t warm_seq;		/* of the job that does it now; 0: none */
+	struct hist keep_warm;
+
 	/* what happened since start */
 	uint64_t accepted, attached, refused_full, refused_input, reproved, invalid, resumed;
 	uint64_t deaths, part_ok[CUZK_KIND_COUNT];
@@ -131,6 +138,8 @@ struct job *service_accept(struct service *svc, struct submission *sub, uint32_t
 /* Ends a job: tells who waits, frees what instances hold, writes it down. */
 void service_end(struct service *svc, struct job *job, enum job_state state, uint32_t cls,
 		 const char *text);
+/* Has an instance still something of it, or waits a client for its record? */
+bool service_job_busy(const struct service *svc, const struct job *job);
 /* Forgets finished jobs that are too old or too many. */
 void service_expire(struct service *svc);
 
@@ -190,6 +199,15 @@ void api_loaded(struct service *svc, struct worker *w, uint64_t cookie, int stat
 		uint64_t bytes, const struct cuzk_error *err);
 /* The instance will not answer what it was asked to load. */
 void api_loading_died(struct service *svc, struct worker *w);
+
+/* ---- warm.c ---- */
+
+/* A job is about to end: a WinningPoSt is remembered, a proof of our own is measured. */
+void warm_job_ends(struct service *svc, const struct job *job, enum job_state state,
+		   const char *text);
+/* Once a second: is it time for one? */
+void warm_tick(struct service *svc);
+void warm_close(struct service *svc);
 
 /* ---- status.c ---- */
 
