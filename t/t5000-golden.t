@@ -44,11 +44,28 @@ ok "window-2k: verify takes that proof" cuzk verify --vk "$data/window-2k/window
 run cmp -s "$tmp/random.proof" "$data/window-2k/window-2k.proof"
 is "window-2k: it is another one" 1 $status
 
+# a manifest: the file's digest, then another one
+w=$(ls "$p"/*0170db1f*.params)
+run cuzk params check --params "$p" window-2k
+digest=$(echo "$out" | sed -n 's/.*"blake2b": "\([0-9a-f]*\)".*/\1/p')
+manifest() {
+	echo "{\"${w##*/}\": {\"cid\": \"x\", \"digest\": \"$1\", \"sector_size\": 2048}}"
+}
+manifest "$digest" >"$tmp/m.json"
+ok "a manifest with the file's digest" cuzk prove --offline --manifest "$tmp/m.json" \
+	--request "$data/requests/window-2k.json" --params "$p" --out "$tmp/random.proof"
+manifest "$(echo "$digest" | tr 0-9a-f 1-9a-f0)" >"$tmp/m2.json"
+nok "a manifest with another digest" cuzk params check --manifest "$tmp/m2.json" --params "$p" \
+	window-2k
+nok "and no proof with it" cuzk prove --offline --manifest "$tmp/m2.json" \
+	--request "$data/requests/window-2k.json" --params "$p" --out "$tmp/x"
+echo "<html>" >"$tmp/m3.json"
+nok "a manifest that is none" cuzk params check --manifest "$tmp/m3.json" --params "$p" window-2k
+
 # one circuit's proof of another's request, wrong parameters, none at all
 mkdir "$tmp/none"
 nok "no parameters" cuzk prove --offline --request "$data/requests/window-2k.json" \
 	--params "$tmp/none" --out "$tmp/x"
-w=$(ls "$p"/*0170db1f*.params)
 mkdir "$tmp/mixed"
 cp "$p/tiny-3.params" "$tmp/mixed/${w##*/}"
 nok "parameters of another circuit" cuzk prove --offline \

@@ -222,7 +222,7 @@ int command_prove_offline(struct command *cmd, int argc, char **argv)
 	if (!ret && rs)
 		ret = command_blinding(rs, &b, &err);
 	if (!ret)
-		ret = instance_probe(&o.host, &desc, opts, &inst, &err);
+		ret = instance_probe_late(&o.host, &desc, opts, &inst, &err);
 	if (!ret && rs) {
 		inst->blinding = b;
 		inst->fixed_blinding = true;

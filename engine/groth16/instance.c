@@ -120,7 +120,8 @@ static int list_circuits(struct cuzk_instance *inst, struct cuzk_error *err)
 			     name) >= (int)sizeof(line->path))
 			return error_set(err, CUZK_ERROR_INPUT, -ENAMETOOLONG,
 					 "params_dir: the path is too long");
-		key_probe(inst, line);
+		if (!inst->late)
+			key_probe(inst, line);
 		inst->n_circuits++;
 	}
 	return 0;
@@ -159,9 +160,9 @@ static int open_device(struct cuzk_instance *inst, const struct cuzk_device *dev
 	return 0;
 }
 
-int instance_probe(const struct cuzk_host *host, const struct cuzk_device *device,
-		   const struct cuzk_option *options, struct cuzk_instance **out,
-		   struct cuzk_error *err)
+static int probe(const struct cuzk_host *host, const struct cuzk_device *device,
+		 const struct cuzk_option *options, bool late, struct cuzk_instance **out,
+		 struct cuzk_error *err)
 {
 	struct cuzk_device dev = { .size = 0 };
 	struct cuzk_instance *inst;
@@ -173,6 +174,7 @@ int instance_probe(const struct cuzk_host *host, const struct cuzk_device *devic
 		return error_nomem(err, "the instance");
 	copy_host(&inst->host, host);
 	inst->ordinal = dev.ordinal;
+	inst->late = late;
 	pthread_mutex_init(&inst->gpu_lock, NULL);
 	pthread_mutex_init(&inst->keys_lock, NULL);
 	pthread_mutex_init(&inst->circuits_lock, NULL);
@@ -203,6 +205,20 @@ int instance_probe(const struct cuzk_host *host, const struct cuzk_device *devic
 err_remove:
 	instance_remove(inst);
 	return ret;
+}
+
+int instance_probe(const struct cuzk_host *host, const struct cuzk_device *device,
+		   const struct cuzk_option *options, struct cuzk_instance **inst,
+		   struct cuzk_error *err)
+{
+	return probe(host, device, options, false, inst, err);
+}
+
+int instance_probe_late(const struct cuzk_host *host, const struct cuzk_device *device,
+			const struct cuzk_option *options, struct cuzk_instance **inst,
+			struct cuzk_error *err)
+{
+	return probe(host, device, options, true, inst, err);
 }
 
 void instance_remove(struct cuzk_instance *inst)

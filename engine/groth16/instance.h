@@ -44,6 +44,7 @@ struct circuit_state {
 	uint64_t proof_bytes;	/* host memory for one proof, beyond the parameters */
 	uint64_t device_bytes;	/* the device's, likewise */
 	char reason[256];	/* circuits_lock */
+	bool probed;
 };
 
 /* Proving parameters, loaded. */
@@ -78,6 +79,7 @@ struct job {
 	struct blinding blinding;
 	uint64_t reserved;		/* host bytes, in the name of "prover CIRCUIT" */
 	uint64_t stage_ns[16];
+	struct gpu_stats stats;		/* gpu_lock */
 	bool started;			/* jobs_lock: the tail may have it */
 	atomic_bool cancelled;
 };
@@ -94,6 +96,7 @@ struct cuzk_instance {
 	struct gpu *gpu;
 	struct job *gpu_job;		/* whose proof the device works at, NULL: it loads */
 	uint64_t gpu_tag;		/* for heartbeats; both gpu_lock, read by callbacks in it */
+	const struct job *gpu_newest;	/* whose statistics the device has; gpu_lock */
 	atomic_bool lost;		/* the device failed for good */
 
 	pthread_mutex_t keys_lock;
@@ -112,6 +115,7 @@ struct cuzk_instance {
 	pthread_t tail;
 	bool has_tail;
 
+	bool late;			/* a circuit's file is looked at when it is asked for */
 	bool fixed_blinding;		/* of tests and offline proofs */
 	struct blinding blinding;
 };
@@ -122,6 +126,13 @@ struct cuzk_instance {
 int instance_probe(const struct cuzk_host *host, const struct cuzk_device *device,
 		   const struct cuzk_option *options, struct cuzk_instance **inst,
 		   struct cuzk_error *err);
+/*
+ * The same for a single proof by one thread: looks at a circuit's file when a
+ * request for it comes, not at all files first.
+ */
+int instance_probe_late(const struct cuzk_host *host, const struct cuzk_device *device,
+			const struct cuzk_option *options, struct cuzk_instance **inst,
+			struct cuzk_error *err);
 void instance_remove(struct cuzk_instance *inst);
 int instance_circuits(struct cuzk_instance *inst, struct cuzk_circuit *out, int max);
 struct circuit_state *instance_find(struct cuzk_instance *inst, const char *circuit);

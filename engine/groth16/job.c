@@ -93,6 +93,8 @@ int job_admit(struct cuzk_instance *inst, const struct cuzk_request *request,
 				vanilla_circuit(task->vanilla));
 		goto err_free_vanilla;
 	}
+	if (!task->line->probed)
+		key_probe(inst, task->line);
 	pthread_mutex_lock(&inst->circuits_lock);
 	if (task->line->state == CUZK_PARAMS_ABSENT || task->line->state == CUZK_PARAMS_BAD)
 		ret = error_set(err, CUZK_ERROR_PARAMS, -ENOENT, "%s: %s", task->line->circuit.name,
@@ -208,6 +210,8 @@ static int job_start(struct cuzk_instance *inst, struct job *job, struct cuzk_er
 	inst->gpu_tag = job->tag;
 	ret = inst->ops->prove_start(inst->gpu, job->key->gpu_cs, job->key->gpu_srs, &w, false,
 				     &job->gpu_job, &bad_row);
+	inst->ops->stats(inst->gpu, &job->stats);
+	inst->gpu_newest = job;
 	inst->gpu_job = NULL;
 	pthread_mutex_unlock(&inst->gpu_lock);
 	cs_witness_fini(&w);
@@ -331,7 +335,7 @@ static int verify(struct cuzk_instance *inst, struct job *job, const struct proo
 static int finish(struct cuzk_instance *inst, struct job *job, struct cuzk_result *result,
 		  struct cuzk_error *err)
 {
-	struct gpu_stats stats = { .host_bytes = 0 };
+	const struct gpu_stats *stats = &job->stats;
 	struct gpu_sums sums;
 	struct proof proof;
 	bool invalid = false;
@@ -342,15 +346,17 @@ static int finish(struct cuzk_instance *inst, struct job *job, struct cuzk_resul
 	inst->gpu_job = job;
 	inst->gpu_tag = job->tag;
 	ret = inst->ops->prove_finish(inst->gpu, job->gpu_job, &sums);
-	inst->ops->stats(inst->gpu, &stats);
+	/* the device keeps those of the last proof: perhaps the next one has begun */
+	if (inst->gpu_newest == job)
+		inst->ops->stats(inst->gpu, &job->stats);
 	inst->gpu_job = NULL;
 	pthread_mutex_unlock(&inst->gpu_lock);
 	for (i = 1; i < GPU_STAGE_N; i++)
-		job->stage_ns[stages[i]] = stats.ns[i];
-	result->bytes_up = stats.bytes_up;
-	result->bytes_down = stats.bytes_down;
-	result->host_peak = stats.host_peak;
-	result->device_peak = stats.device_peak;
+		job->stage_ns[stages[i]] = stats->ns[i];
+	result->bytes_up = stats->bytes_up;
+	result->bytes_down = stats->bytes_down;
+	result->host_peak = stats->host_peak;
+	result->device_peak = stats->device_peak;
 	if (ret)
 		return job_gpu_error(inst, "finishing a proof", ret, err);
 

@@ -106,6 +106,7 @@ void key_probe(struct cuzk_instance *inst, struct circuit_state *line)
 	struct cuzk_error err;
 	int ret;
 
+	line->probed = true;
 	if (access(line->path, F_OK) && errno == ENOENT) {
 		line->state = CUZK_PARAMS_ABSENT;
 		snprintf(line->reason, sizeof(line->reason), "%.240s is absent", line->path);
