@@ -363,7 +363,8 @@ static void test_tiny(struct tpool *pool)
 /* The same variable twice, ONE, an input and constants as arguments. */
 static void alias_circuit(struct synth *s, const struct fr *v)
 {
-	uint32_t x = gadget_alloc_input(s, &v[0]), y = gadget_alloc(s, 1, &v[1]), sum, one;
+	uint32_t x = gadget_alloc_input(s, v), y = gadget_alloc(s, 1, v ? v + 1 : NULL);
+	uint32_t sum, one;
 	uint32_t bits = gadget_to_bits(s, y), pack[6];
 
 	sum = gadget_add(s, x, x);

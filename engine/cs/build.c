@@ -263,12 +263,12 @@ static unsigned int classify(struct cs_builder *b, const uint32_t *args, size_t 
 static const struct cs_template *find_twin(const struct cs_builder *b, const struct cs_template *t,
 					   size_t n_terms)
 {
-	const struct cs_template *u = b->templates.p, *end = u + b->templates.n;
+	const struct cs_template *u = b->templates.p;
 	const uint32_t *lc_end = b->lc_end.p, *slots = b->slots.p;
 	const struct cs_term *terms = b->terms.p;
-	uint64_t i, lcs = 3 * (uint64_t)t->n_rows;
+	uint64_t i, k, lcs = 3 * (uint64_t)t->n_rows;
 
-	for (; u < end; u++) {
+	for (k = 0; k < b->templates.n; k++, u++) {
 		if (u->kind != t->kind || u->n_rows != t->n_rows || u->n_aux != t->n_aux ||
 		    u->n_ports != t->n_ports || u->n_inputs != t->n_inputs || !lcs ||
 		    lc_end[u->first_lc + lcs - 1] - u->first_term != n_terms ||
