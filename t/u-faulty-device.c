@@ -34,7 +34,16 @@ static struct cuzk_host host = {
 };
 
 /* What the device does to the next proof. */
-static enum fault { NO_FAULT, WRONG_H, WRONG_A, WRONG_B2, ZERO_SUMS, LOST, NO_ROOM, BAD_LOAD } fault;
+static enum fault {
+	NO_FAULT,
+	WRONG_H,
+	WRONG_A,
+	WRONG_B2,
+	ZERO_SUMS,
+	LOST,
+	NO_ROOM,
+	BAD_LOAD
+} fault;
 
 static int faulty_start(struct gpu *gpu, struct gpu_cs *cs, struct gpu_srs *srs,
 			const struct cs_witness *w, bool check, struct gpu_job **job, uint64_t *bad)
@@ -154,8 +163,9 @@ int main(void)
 	prove(inst, task, NO_FAULT);
 	ok(last.status == 0 && !last.invalid && !no_proof(), "a good device's proof");
 	prove(inst, task, WRONG_H);
-	ok(last.status == -EBADMSG && last.cls == CUZK_ERROR_DEVICE && last.invalid && !last.sticky &&
-	   no_proof(), "a wrong sum: %s", last.text);
+	ok(last.status == -EBADMSG && last.cls == CUZK_ERROR_DEVICE && last.invalid &&
+		   !last.sticky && no_proof(),
+	   "a wrong sum: %s", last.text);
 	prove(inst, task, WRONG_A);
 	ok(last.status < 0 && last.cls == CUZK_ERROR_DEVICE && last.invalid && no_proof(),
 	   "a point off the curve: %s", last.text);
@@ -189,7 +199,8 @@ int main(void)
 	}
 	inst->ops = &faulty;
 	prove(inst, task, BAD_LOAD);
-	ok(last.status == -EIO && last.cls == CUZK_ERROR_DEVICE, "lost while loading: %s", last.text);
+	ok(last.status == -EIO && last.cls == CUZK_ERROR_DEVICE, "lost while loading: %s",
+	   last.text);
 	job_task_free(task);
 	instance_remove(inst);
 	request_free(req);
