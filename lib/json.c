@@ -629,7 +629,8 @@ int json_str_copy(const struct json_str *str, char *buf, size_t size)
 		case 'u':
 			c = hex4(p);
 			p += 4;
-			if (c >= 0xd800 && c < 0xdc00 && end - p >= 6 && p[0] == '\\' && p[1] == 'u') {
+			if (c >= 0xd800 && c < 0xdc00 && end - p >= 6 && p[0] == '\\' &&
+			    p[1] == 'u') {
 				uint32_t low = hex4(p + 2);
 
 				if (low >= 0xdc00 && low < 0xe000) {

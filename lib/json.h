@@ -88,7 +88,7 @@ int json_key(struct json *j, struct json_str *key);
 int json_next(struct json *j);
 /* Scalars. */
 int json_string(struct json *j, struct json_str *str);
-int json_u64(struct json *j, uint64_t *v);	/* an integer in range, without fraction or exponent */
+int json_u64(struct json *j, uint64_t *v);	/* no fraction, no exponent */
 int json_bytes(struct json *j, uint8_t *out, size_t n);	/* an array of n integers, 0..255 */
 int json_bool(struct json *j, bool *v);
 int json_null(struct json *j);

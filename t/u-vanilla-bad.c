@@ -168,7 +168,8 @@ static void test_randomness_bits(void)
 	memcpy(randomness, g.req.randomness.data, 32);
 	randomness[31] |= 0xc0;
 	g.req.randomness.data = randomness;
-	ok(vanilla_admit(&g.req, NULL, &v, NULL, &err) == 0, "the top bits of the randomness do not matter");
+	ok(vanilla_admit(&g.req, NULL, &v, NULL, &err) == 0,
+	   "the top bits of the randomness do not matter");
 	vanilla_free(v);
 	golden_close(&g);
 }
@@ -343,7 +344,8 @@ static void test_c1_edits(void)
 	c1_edit("\"column\"", "\"index\":", "\"index\":4294967296", "index", "an index above 2^32");
 	c1_edit("\"column\"", "\"_h\":null", "\"_h\":0", "_h", "a value for _h");
 	c1_edit("\"hashes\":", "[[", "[[256,", "hashes[0]", "a byte of 256");
-	c1_edit(NULL, "\"Single\"", "\"Sub\"", "comm_d_proofs.data", "another kind of Merkle proof");
+	c1_edit(NULL, "\"Single\"", "\"Sub\"", "comm_d_proofs.data",
+		"another kind of Merkle proof");
 	c1_edit("\"comm_r\":", "[", "[[", "comm_r", "an array for a number");
 	memset(deep, '[', sizeof(deep) - 1);
 	c1_edit(NULL, "{\"registered_proof\"", deep, "", "deep nesting");

@@ -85,7 +85,8 @@ static void test_padding(void)
 	if (ok(vanilla_admit(&g.req, NULL, &v, NULL, &err) == 0, "one sector of two is admitted")) {
 		post = *vanilla_circuit_input(v, 0).post;
 		vanilla_public_inputs(v, 0, &inputs, &n);
-		ok(post.n_sectors == 2 && fr_equal(&post.sectors[0].comm_r, &post.sectors[1].comm_r) &&
+		ok(post.n_sectors == 2 &&
+		   fr_equal(&post.sectors[0].comm_r, &post.sectors[1].comm_r) &&
 		   post.sectors[0].challenges == post.sectors[1].challenges &&
 		   n == 22 && !memcmp(inputs, inputs + 11, 11 * sizeof(*inputs)),
 		   "input and public inputs repeat it");
@@ -151,7 +152,8 @@ static void test_update_32g(struct tpool *pool)
 	free(json);
 	for (i = 0; i < 16; i++) {
 		snprintf(cmd, sizeof(cmd),
-			 "xz -dc '%%s' 2>/dev/null | tar -xO 'update-32g-%d.vanilla' 2>/dev/null", i);
+			 "xz -dc '%%s' 2>/dev/null | "
+			 "tar -xO 'update-32g-%d.vanilla' 2>/dev/null", i);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 		blobs[i].data = read_command(cmd, "update-32g/vanilla.tar.xz", &blobs[i].len);

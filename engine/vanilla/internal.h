@@ -97,7 +97,7 @@ struct vanilla {
 
 	/* PoSt */
 	uint8_t randomness[32];
-	bool global_index;		/* challenges count through all sectors (ApiVersion below 1.2) */
+	bool global_index;		/* challenges count through all sectors (API < 1.2) */
 	struct post_input post;
 	uint32_t n_given;		/* sectors before padding */
 	uint32_t first_sector;		/* of the partition, among all */

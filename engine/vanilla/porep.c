@@ -106,7 +106,8 @@ static bool check_nodes(const struct opened *o)
 	}
 	node = path_node(&shape->tree_r, &o->in->path_r);
 	if (node != o->node) {
-		fail(o, "comm_r_last_proof", ": its path leads to node %llu, but the challenge is %u",
+		fail(o, "comm_r_last_proof",
+		     ": its path leads to node %llu, but the challenge is %u",
 		     (unsigned long long)node, o->node);
 		return false;
 	}
@@ -257,8 +258,10 @@ static int check_replica_id(const struct vanilla *v, const struct c1 *c1, uint64
 	porep_replica_id(v, miner, c1->sector_number, id);
 	if (!memcmp(id, v->replica_id, 32))
 		return 0;
-	return input_error(err, "vanilla_proof: replica_id: does not follow from miner_id %llu, sector %llu, ticket and comm_d",
-			   (unsigned long long)miner, (unsigned long long)c1->sector_number);
+	return input_error(err,
+			   "vanilla_proof: replica_id: not that of miner %llu, sector %llu, %s",
+			   (unsigned long long)miner, (unsigned long long)c1->sector_number,
+			   "the ticket and comm_d");
 }
 
 static int check_commitments(struct porep_work *w, struct fr *comm_r, struct cuzk_error *err)
@@ -268,10 +271,12 @@ static int check_commitments(struct porep_work *w, struct fr *comm_r, struct cuz
 	fr_from_bytes_le(&w->comm_d, w->v->comm_d);	/* the reader has checked both */
 	fr_from_bytes_le(comm_r, w->v->comm_r);
 	if (!fr_equal(&w->comm_d, &w->c1->root_d))
-		return input_error(err, "vanilla_proof: comm_d: differs from the root of comm_d_proofs");
+		return input_error(err,
+				   "vanilla_proof: comm_d: not the root of comm_d_proofs");
 	comm_r_hash(&x, &w->c1->root_c, &w->c1->root_r);
 	if (!fr_equal(&x, comm_r))
-		return input_error(err, "vanilla_proof: comm_r: differs from the hash of the roots of the column and replica trees");
+		return input_error(err,
+				   "vanilla_proof: comm_r: not the hash of the two trees' roots");
 	return 0;
 }
 

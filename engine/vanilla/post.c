@@ -105,8 +105,7 @@ static void comm_r_item(void *arg, size_t s, unsigned int thread)
 	comm_r_hash(&comm_r, &sector->comm_c, &sector->comm_r_last);
 	if (!fr_equal(&comm_r, &sector->comm_r))
 		fault_set(&w->fault, s,
-			  "vanilla_proofs[%zu].comm_r: differs from the hash of comm_c and comm_r_last",
-			  s);
+			  "vanilla_proofs[%zu].comm_r: not the hash of comm_c and comm_r_last", s);
 }
 
 static void path_item(void *arg, size_t item, unsigned int thread)
@@ -131,8 +130,9 @@ static void path_item(void *arg, size_t item, unsigned int thread)
 		if (fr_equal(&root[i], &w->sectors[s].comm_r_last))
 			continue;
 		fault_set(&w->fault, first + i,
-			  "vanilla_proofs[%zu].sectors[0].inclusion_proofs[%zu]: leaf and path hash to another root than comm_r_last",
-			  s, (first + i) % w->n_challenges);
+			  "vanilla_proofs[%zu].sectors[0].inclusion_proofs[%zu]: %s", s,
+			  (first + i) % w->n_challenges,
+			  "leaf and path hash to another root than comm_r_last");
 		return;
 	}
 }
@@ -212,10 +212,11 @@ int post_admit(struct vanilla *v, const struct cuzk_request *req, struct tpool *
 	memcpy(v->randomness, req->randomness.data, 32);
 	v->randomness[31] &= 0x3f;	/* as the proofs API does before any use */
 	if (req->n_vanilla_proofs < 1 || req->n_vanilla_proofs > max)
-		return input_error(err, "vanilla_proofs: %llu of them, %s of %s sectors takes %s%llu",
+		return input_error(err,
+				   "vanilla_proofs: %llu of them, %s of %s sectors takes %s%llu",
 				   (unsigned long long)req->n_vanilla_proofs,
-				   winning ? "WinningPoSt" : "a WindowPoSt partition", v->shape->text,
-				   winning ? "" : "1 to ", (unsigned long long)max);
+				   winning ? "WinningPoSt" : "a WindowPoSt partition",
+				   v->shape->text, winning ? "" : "1 to ", (unsigned long long)max);
 	v->n_partitions = 1;
 	v->n_given = req->n_vanilla_proofs;
 	/* partition_index only counts where all sectors are counted through */

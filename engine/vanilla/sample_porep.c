@@ -109,7 +109,8 @@ static void label_nodes(struct sector *s, uint64_t seed)
 			struct opened_node *node = &s->nodes[i];
 
 			if (!node->labelled) {
-				sample_random(seed, "label", node->node * layers + l, node->rows[l]);
+				sample_random(seed, "label", node->node * layers + l,
+					      node->rows[l]);
 				continue;
 			}
 			for (p = 0; p < (l ? N_PARENTS : POREP_DRG_PARENTS); p++)

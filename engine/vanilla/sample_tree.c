@@ -64,7 +64,8 @@ static int common_level(struct sample_tree *t, unsigned int level)
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
 		for (c = 0; c < arity; c++)
-			in[c] = uniform ? t->common[level][i] : *common_node(t, level, arity * i + c);
+			in[c] = uniform ? t->common[level][i] :
+				*common_node(t, level, arity * i + c);
 		hash_node(t, arity, in, &out[i]);
 	}
 	return 0;

@@ -142,14 +142,14 @@ static void part_item(void *arg, size_t k, unsigned int thread)
 	comm_r_hash(&x, &part->comm_c, &part->root_r_old);
 	if (!fr_equal(&x, &w->comm_r_old)) {
 		fault_set(&w->fault, k,
-			  "vanilla_proofs[%zu]: comm_c and the root of proof_r_old hash to another comm_r_old",
+			  "vanilla_proofs[%zu].comm_c: does not give comm_r_old with its root",
 			  k);
 		return;
 	}
 	comm_r_hash(&x, &part->comm_c, &part->root_r_new);
 	if (!fr_equal(&x, &w->comm_r_new)) {
 		fault_set(&w->fault, k,
-			  "vanilla_proofs[%zu]: comm_c and the root of proof_r_new hash to another comm_r_new",
+			  "vanilla_proofs[%zu].comm_c: does not give comm_r_new with its root",
 			  k);
 		return;
 	}
@@ -160,7 +160,7 @@ static void part_item(void *arg, size_t k, unsigned int thread)
 	path_root_sha(path, shape->log_nodes - part_levels, part_levels, &row[0], &x);
 	if (!fr_equal(&x, &w->comm_d_new))
 		fault_set(&w->fault, k,
-			  "vanilla_proofs[%zu].apex_leafs: hash to another root than comm_d_new", k);
+			  "vanilla_proofs[%zu].apex_leafs: do not hash to comm_d_new", k);
 }
 
 /* The new leaf is the old one plus data times rho of the node's high bits. */
@@ -173,6 +173,12 @@ static void encode(const struct sector_shape *shape, const struct fr *phi, uint3
 	poseidon_hash_tag(POSEIDON_CUSTOM, 2, in, &rho);
 	fr_mul(&rho, &rho, &c->leaf_d_new);
 	fr_add(out, &c->leaf_r_old, &rho);
+}
+
+static void challenge_fault(struct update_work *w, size_t item, size_t k, unsigned int i,
+			    const char *what)
+{
+	fault_set(&w->fault, item, "vanilla_proofs[%zu].challenge_proofs[%u].%s", k, i, what);
 }
 
 static void data_check(struct update_work *w, size_t k, unsigned int i, size_t item,
@@ -188,18 +194,14 @@ static void data_check(struct update_work *w, size_t k, unsigned int i, size_t i
 	path_root_sha(&c->path_d_new, 0, low, &c->leaf_d_new, &apex);
 	path_root_sha(&c->path_d_new, low, shape->log_nodes - low, &apex, &x);
 	if (!fr_equal(&x, &w->comm_d_new))
-		fault_set(&w->fault, item,
-			  "vanilla_proofs[%zu].challenge_proofs[%u].proof_d_new: leaf and path hash to another root than comm_d_new",
-			  k, i);
+		challenge_fault(w, item, k, i, "proof_d_new: hashes to another root");
 	else if (!fr_equal(&apex, &w->parts[k].apex_leafs[node >> low & (shape->apex_leafs - 1)]))
-		fault_set(&w->fault, item,
-			  "vanilla_proofs[%zu].challenge_proofs[%u].proof_d_new: its path does not pass the apex leaf",
-			  k, i);
+		challenge_fault(w, item, k, i,
+				"proof_d_new: its path does not pass the apex leaf");
 	encode(shape, phi, node, c, &x);
 	if (!fr_equal(&x, &c->leaf_r_new))
-		fault_set(&w->fault, item,
-			  "vanilla_proofs[%zu].challenge_proofs[%u].proof_r_new.leaf: does not encode the new data",
-			  k, i);
+		challenge_fault(w, item, k, i,
+				"proof_r_new.leaf: does not encode the new data");
 }
 
 #define BATCH (PATH_BATCH / 2)	/* challenges: an old and a new path each */
@@ -230,9 +232,9 @@ static void challenge_item(void *arg, size_t item, unsigned int thread)
 	for (i = 0; i < 2 * n; i++) {
 		if (fr_equal(&root[i], i % 2 ? &part->root_r_new : &part->root_r_old))
 			continue;
-		fault_set(&w->fault, item,
-			  "vanilla_proofs[%zu].challenge_proofs[%u].proof_r_%s: leaf and path hash to another root",
-			  k, first + i / 2, i % 2 ? "new" : "old");
+		challenge_fault(w, item, k, first + i / 2,
+				i % 2 ? "proof_r_new: hashes to another root" :
+					"proof_r_old: hashes to another root");
 		return;
 	}
 	for (i = 0; i < n; i++)
@@ -302,7 +304,8 @@ int update_admit(struct vanilla *v, const struct cuzk_request *req, struct tpool
 
 	v->n_partitions = v->shape->update_partitions;
 	if (req->n_vanilla_proofs != v->n_partitions)
-		return input_error(err, "vanilla_proofs: %llu of them, SnapDeals of %s sectors takes %u",
+		return input_error(err,
+				   "vanilla_proofs: %llu of them, SnapDeals of %s sectors takes %u",
 				   (unsigned long long)req->n_vanilla_proofs, v->shape->text,
 				   v->n_partitions);
 	ret = request_fr(&req->comm_r_old, "comm_r_old", &w.comm_r_old, err);
