@@ -100,7 +100,7 @@ struct vanilla {
 	bool global_index;		/* challenges count through all sectors (API < 1.2) */
 	struct post_input post;
 	uint32_t n_given;		/* sectors before padding */
-	uint32_t first_sector;		/* of the partition, among all */
+	uint64_t first_sector;		/* of the partition, among all */
 	uint64_t *sector_ids;		/* n_given */
 
 	/* PoRep */

@@ -220,7 +220,8 @@ int post_admit(struct vanilla *v, const struct cuzk_request *req, struct tpool *
 	v->n_partitions = 1;
 	v->n_given = req->n_vanilla_proofs;
 	/* partition_index only counts where all sectors are counted through */
-	v->first_sector = winning ? 0 : req->partition_index * v->shape->window_sectors;
+	v->first_sector = winning ? 0 :
+			  (uint64_t)req->partition_index * v->shape->window_sectors;
 	v->global_index = winning || req->registered_proof < 10;
 	w.n_challenges = winning ? WINNING_CHALLENGES : WINDOW_CHALLENGES;
 	w.n_paths = (size_t)v->n_given * w.n_challenges;
