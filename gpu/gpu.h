@@ -83,7 +83,7 @@ enum gpu_point_encoding {
 /*
  * Proving parameters as the file has them; the arrays stay the caller's and
  * need to live only until srs_load returns unless the backend streams
- * (GPU_SRS_STREAM), then until srs_unload.
+ * (GPU_SRS_STREAM), then until srs_unload.  They need not be aligned.
  */
 struct gpu_srs_desc {
 	enum gpu_point_encoding encoding;

@@ -50,9 +50,7 @@ static void offline_heartbeat(void *ctx, uint64_t tag, uint32_t stage, uint64_t 
 
 	snprintf(what, sizeof(what), "partition %" PRIu64 " of %u, %s", tag, o->n,
 		 stage < CUZK_STAGE_COUNT ? stage_names[stage] : "?");
-	pthread_mutex_lock(&o->results_lock);
 	progress_tell(&o->cmd->progress, what, done, total);
-	pthread_mutex_unlock(&o->results_lock);
 }
 
 static int offline_reserve(void *ctx, const char *name, uint64_t bytes)

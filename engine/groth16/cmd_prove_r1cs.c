@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "engine/cs/system.h"
 #include "engine/groth16/command.h"
@@ -27,7 +28,17 @@ struct sources {
 	const struct cs *cs;		/* that the key is for */
 	const struct vk *vk;
 	struct gpu_srs_desc desc;
+	struct gpu_stats stats;
+	uint64_t load_ns, verify_ns;
 };
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
 
 static int open_r1cs(struct sources *s, struct cuzk_error *err)
 {
@@ -133,6 +144,7 @@ static int device_sums(struct command_device *dev, struct sources *s, struct gpu
 	struct gpu_cs *cs;
 	int ret;
 
+	s->load_ns = now_ns();
 	ret = dev->ops->cs_load(dev->gpu, s->cs, &cs);
 	if (ret)
 		return error_set(err, CUZK_ERROR_DEVICE, ret, "loading the system: %s",
@@ -146,9 +158,11 @@ static int device_sums(struct command_device *dev, struct sources *s, struct gpu
 		error_set(err, CUZK_ERROR_DEVICE, ret, "loading the points: %s", strerror(-ret));
 		goto err_cs;
 	}
+	s->load_ns = now_ns() - s->load_ns;
 	ret = dev->ops->prove_start(dev->gpu, cs, srs, &s->w, false, &job, &bad_row);
 	if (!ret)
 		ret = dev->ops->prove_finish(dev->gpu, job, sums);
+	dev->ops->stats(dev->gpu, &s->stats);
 	if (ret)
 		error_set(err, ret == -ENOMEM ? CUZK_ERROR_RESOURCE : CUZK_ERROR_DEVICE, ret,
 			  "proving: %s", strerror(-ret));
@@ -174,10 +188,12 @@ static int prove(struct command_device *dev, struct sources *s, const struct bli
 	ret = proof_read(proof, bytes, err);
 	if (ret)
 		return ret;
+	s->verify_ns = now_ns();
 	if (pvk_open(&pvk, s->vk))
 		return error_nomem(err, "the verifying key");
 	ret = pvk_verify(pvk, proof, s->w.inputs + 1, s->cs->n_inputs - 1);
 	pvk_close(pvk);
+	s->verify_ns = now_ns() - s->verify_ns;
 	if (ret == 1)
 		return 0;
 	return error_set(err, CUZK_ERROR_INPUT, -EBADMSG, "the proof does not verify: %s",
@@ -199,6 +215,25 @@ static int write_json(const char *path, const struct proof *proof, const struct 
 	else
 		snarkjs_put_public(file.f, s->w.inputs + 1, s->cs->n_inputs - 1);
 	return file_commit(&file, err);
+}
+
+static void print_report(const struct sources *s, const char *out)
+{
+	static const char *const names[GPU_STAGE_N] = {
+		NULL, "upload", "evaluate", "ntt", "msm_h", "msm_l", "msm_a", "msm_b1", "msm_b2",
+	};
+	int i;
+
+	printf("{\n  \"constraints\": %" PRIu64 ",\n  \"public\": %u,\n  \"private\": %u,\n"
+	       "  \"domain\": %llu,\n  \"verified\": true,\n  \"proof_file\": ", s->cs->n_rows,
+	       s->cs->n_inputs - 1, s->cs->n_aux, 1ull << s->cs->log_domain);
+	command_put_string(out);
+	printf(",\n  \"host_bytes_peak\": %" PRIu64 ",\n  \"device_bytes_peak\": %" PRIu64
+	       ",\n  \"seconds\": {\n    \"load\": %.3f", s->stats.host_peak, s->stats.device_peak,
+	       s->load_ns / 1e9);
+	for (i = 1; i < GPU_STAGE_N; i++)
+		printf(",\n    \"%s\": %.3f", names[i], s->stats.ns[i] / 1e9);
+	printf(",\n    \"verify\": %.3f\n  }\n}\n", s->verify_ns / 1e9);
 }
 
 int command_prove_r1cs(struct command *cmd, int argc, char **argv)
@@ -240,6 +275,9 @@ int command_prove_r1cs(struct command *cmd, int argc, char **argv)
 		ret = write_json(out, &proof, &s, &err);
 	if (!ret && public)
 		ret = write_json(public, NULL, &s, &err);
+	command_clear(cmd);
+	if (!ret)
+		print_report(&s, out);
 	command_close_device(&dev);
 	sources_fini(&s);
 	return ret ? command_fail(cmd, &err) : 0;

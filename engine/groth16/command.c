@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "engine/groth16/command.h"
@@ -39,36 +40,86 @@ static bool has_option(int argc, char **argv, const char *name)
 	return false;
 }
 
-static uint64_t ms_since(const struct timespec *t)
-{
-	struct timespec now;
+#define QUIET_MS 2000	/* shorter work shows nothing */
+#define TICK_MS 200
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (now.tv_sec - t->tv_sec) * 1000 + (now.tv_nsec - t->tv_nsec) / 1000000;
-}
-
-/* A line on the terminal, for work that has taken more than 2 s, 5 times a second. */
-static void show_progress(void *arg, const char *what, uint64_t done, uint64_t total)
+static void tell(void *arg, const char *what, uint64_t done, uint64_t total)
 {
 	struct command *cmd = arg;
 
-	if (!cmd->on_terminal || ms_since(&cmd->started) < 2000 || ms_since(&cmd->shown) < 200)
+	pthread_mutex_lock(&cmd->shown_lock);
+	snprintf(cmd->what, sizeof(cmd->what), "%s", what);
+	cmd->done = done;
+	cmd->total = total;
+	pthread_mutex_unlock(&cmd->shown_lock);
+}
+
+static void show(struct command *cmd, unsigned int seconds)
+{
+	if (!*cmd->what)
 		return;
-	clock_gettime(CLOCK_MONOTONIC, &cmd->shown);
-	if (total)
-		fprintf(stderr, "\r\033[K%s: %s %3llu %%", cmd->name, what,
-			(unsigned long long)(done >= total ? 100 : 100.0 * done / total));
-	else
-		fprintf(stderr, "\r\033[K%s: %s", cmd->name, what);
+	fprintf(stderr, "\r\033[K%s: %s", cmd->name, cmd->what);
+	if (cmd->total)
+		fprintf(stderr, " %.0f %%",
+			cmd->done >= cmd->total ? 100 : 100.0 * cmd->done / cmd->total);
+	fprintf(stderr, ", %u s", seconds);
 	fflush(stderr);
 	cmd->line_shown = true;
 }
 
+/* Work that says nothing for a while is shown too, with its seconds counting. */
+static void *tick(void *arg)
+{
+	struct command *cmd = arg;
+	struct timespec until;
+	unsigned int ms = 0;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	pthread_mutex_lock(&cmd->shown_lock);
+	while (!cmd->stop) {
+		until.tv_nsec += TICK_MS * 1000000;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		if (pthread_cond_timedwait(&cmd->stopped, &cmd->shown_lock, &until) != ETIMEDOUT)
+			continue;
+		ms += TICK_MS;
+		if (ms >= QUIET_MS)
+			show(cmd, ms / 1000);
+	}
+	pthread_mutex_unlock(&cmd->shown_lock);
+	return NULL;
+}
+
 void command_clear(struct command *cmd)
 {
+	pthread_mutex_lock(&cmd->shown_lock);
 	if (cmd->line_shown)
 		fputs("\r\033[K", stderr);
 	cmd->line_shown = false;
+	*cmd->what = '\0';
+	pthread_mutex_unlock(&cmd->shown_lock);
+}
+
+static void start_ticker(struct command *cmd)
+{
+	pthread_mutex_init(&cmd->shown_lock, NULL);
+	pthread_cond_init(&cmd->stopped, NULL);
+	cmd->progress = (struct progress){ tell, cmd };
+	cmd->on_terminal = isatty(STDERR_FILENO) &&
+			   !pthread_create(&cmd->ticker, NULL, tick, cmd);
+}
+
+static void stop_ticker(struct command *cmd)
+{
+	command_clear(cmd);
+	pthread_mutex_lock(&cmd->shown_lock);
+	cmd->stop = true;
+	pthread_cond_signal(&cmd->stopped);
+	pthread_mutex_unlock(&cmd->shown_lock);
+	if (cmd->on_terminal)
+		pthread_join(cmd->ticker, NULL);
+	pthread_cond_destroy(&cmd->stopped);
+	pthread_mutex_destroy(&cmd->shown_lock);
 }
 
 int command_run(const struct cuzk_host *host, int argc, char **argv)
@@ -94,12 +145,9 @@ int command_run(const struct cuzk_host *host, int argc, char **argv)
 	snprintf(name, sizeof(name), "%s%s%s", commands[i].first, skip == 2 ? " " : "",
 		 skip == 2 ? commands[i].second : "");
 	cmd.name = name;
-	cmd.on_terminal = isatty(STDERR_FILENO);
-	cmd.progress = (struct progress){ show_progress, &cmd };
-	clock_gettime(CLOCK_MONOTONIC, &cmd.started);
-	cmd.shown = cmd.started;
+	start_ticker(&cmd);
 	ret = commands[i].run(&cmd, argc - skip, argv + skip);
-	command_clear(&cmd);
+	stop_ticker(&cmd);
 	if (fflush(stdout) && !ret) {
 		fprintf(stderr, "%s: stdout: %s\n", name, strerror(errno));
 		ret = 1;

@@ -8,7 +8,8 @@
 #ifndef CUZK_GROTH16_COMMAND_H
 #define CUZK_GROTH16_COMMAND_H
 
-#include <time.h>
+#include <pthread.h>
+#include <stdbool.h>
 
 #include "engine/groth16/error.h"
 #include "engine/groth16/progress.h"
@@ -23,9 +24,15 @@ struct command {
 	const struct cuzk_host *host;
 	const char *name;	/* "params make" */
 	const char *backend, *device, *threads;	/* options of all that compute */
-	struct progress progress;	/* to the terminal */
-	struct timespec started, shown;
-	bool on_terminal, line_shown;
+	struct progress progress;	/* to the terminal, from any thread */
+
+	pthread_mutex_t shown_lock;	/* protects the rest but ticker */
+	pthread_cond_t stopped;
+	char what[96];			/* what was told last; "": nothing */
+	uint64_t done, total;
+	bool stop, line_shown;
+	pthread_t ticker;		/* shows it */
+	bool on_terminal;		/* there is a ticker */
 };
 
 /* An option is "--NAME VALUE" or "--NAME=VALUE", a flag (value NULL) "--NAME". */
