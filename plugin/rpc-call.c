@@ -65,6 +65,7 @@ void call_start(struct call *call, const grpc_op *ops, size_t n, struct rpc_op *
 	grpc_call_error err;
 
 	atomic_fetch_add(&call->refs, 1);
+	rpc_tag_in(tag);
 	err = grpc_call_start_batch(call->call, ops, n, tag, NULL);
 	if (err != GRPC_CALL_OK) {
 		/* we used the library wrongly; the client sees its deadline */
@@ -423,13 +424,15 @@ static void arrived(struct rpc_op *op, bool good)
 	call->pub.received_us = now_us();
 	call->pub.deadline_us = deadline_us(call->details.deadline);
 	call->pub.uid = peer_uid(call);
+	method = find_method(&call->details.method);
+	if (method >= 0)
+		call->pub.method = method;
+	/* another thread may run closed() from here on */
 	close.data.recv_close_on_server.cancelled = &call->cancelled;
 	call_start(call, &close, 1, &call->close_op);
-	method = find_method(&call->details.method);
 	if (method < 0) {
 		refuse(call, GRPC_STATUS_UNIMPLEMENTED, "no such method");
 	} else {
-		call->pub.method = method;
 		read.data.recv_message.recv_message = &call->payload;
 		call_start(call, &read, 1, &call->read_op);
 	}
@@ -455,6 +458,7 @@ void call_request(struct rpc *rpc)
 	call->answer.run = answer_run;
 	grpc_metadata_array_init(&call->metadata);
 	grpc_call_details_init(&call->details);
+	rpc_tag_in(&call->new_op);
 	if (grpc_server_request_call(rpc->server, &call->call, &call->details, &call->metadata,
 				     rpc->cq, rpc->cq, &call->new_op) != GRPC_CALL_OK)
 		call_put(call);

@@ -14,6 +14,27 @@
 
 #define RPC_PEERS 65536		/* file descriptors whose client is remembered */
 
+/*
+ * The thread sanitizer does not see into the library: it is told that what
+ * happens before a tag is given to it happens before that tag comes out.
+ */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define RPC_TSAN 1
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define RPC_TSAN 1
+#endif
+#ifdef RPC_TSAN
+void __tsan_acquire(void *addr);
+void __tsan_release(void *addr);
+#define rpc_tag_in(tag) __tsan_release(tag)
+#define rpc_tag_out(tag) __tsan_acquire(tag)
+#else
+#define rpc_tag_in(tag) ((void)(tag))
+#define rpc_tag_out(tag) ((void)(tag))
+#endif
+
 /* A completion of the library: run by a receiving thread. */
 struct rpc_op {
 	void (*done)(struct rpc_op *op, bool good);

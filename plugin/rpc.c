@@ -46,6 +46,7 @@ static void *receiver_main(void *arg)
 		if (ev.type == GRPC_OP_COMPLETE) {
 			struct rpc_op *op = ev.tag;
 
+			rpc_tag_out(op);
 			op->done(op, ev.success);
 		}
 	}
@@ -145,6 +146,7 @@ static void drain_run(struct rpc_item *item)
 	struct rpc *rpc = mail_entry(item, struct rpc, drain_item);
 
 	health_end(rpc);
+	rpc_tag_in(&rpc->shutdown_op);
 	grpc_server_shutdown_and_notify(rpc->server, rpc->cq, &rpc->shutdown_op);
 }
 

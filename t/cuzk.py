@@ -466,6 +466,7 @@ def _cleanup():
 atexit.register(_cleanup)
 
 # found in libraries that are not ours, when a sanitizer looks
+os.environ.setdefault("TSAN_OPTIONS", "ignore_noninstrumented_modules=1")
 os.environ.setdefault("LSAN_OPTIONS", f"suppressions={SRC}/t/lsan.supp:print_suppressions=0")
 
 _services = []
