@@ -165,7 +165,7 @@ static inline const char *build_dir(void)
 static struct config *make_config(const char *library, const char *global, const char *engine)
 {
 	struct config *cfg = NULL;
-	char cwd[2048], text[8192], lib[3072];
+	char cwd[2048], text[8192], lib[4200];
 	size_t len;
 
 	if (*build_dir() != '/' && !getcwd(cwd, sizeof(cwd)))
@@ -178,14 +178,16 @@ static struct config *make_config(const char *library, const char *global, const
 		snprintf(lib, sizeof(lib), "%s", library);
 	len = snprintf(text, sizeof(text),
 		       "[global]\n%s%s%s\n"
-		       "heartbeat_limit = 500ms\nkill_grace = 100ms\nrestart_delay = 20ms\n"
+		       "%s"
+		       "kill_grace = 100ms\nrestart_delay = 20ms\n"
 		       "restart_delay_max = 100ms\nstage_limit_ntt = 500ms\n%s"
 		       "[engine e]\nlibrary = %s\n%s"
 		       "[cpu]\nengine = e\n",
 		       strstr(global, "instance_program") ? "" : "instance_program = ",
 		       strstr(global, "instance_program") ? "" : cwd,
-		       strstr(global, "instance_program") ? "" : "/cuzk-instance", global, lib,
-		       engine);
+		       strstr(global, "instance_program") ? "" : "/cuzk-instance",
+		       strstr(global, "heartbeat_limit") ? "" : "heartbeat_limit = 500ms\n",
+		       global, lib, engine);
 	config_parse(&cfg, "t.conf", text, len, print_report, NULL);
 	return cfg;
 }
@@ -257,7 +259,7 @@ static int make_request(struct record *r, uint64_t sector)
 }
 
 /* Admits a request and waits for the answer. true: admitted. */
-static bool admit(struct record *r, uint64_t task, uint64_t sector)
+static inline bool admit(struct record *r, uint64_t task, uint64_t sector)
 {
 	unsigned int admitted = r->n_admitted, refused = r->n_refused, died = r->n_died;
 	int fd = make_request(r, sector), err;
