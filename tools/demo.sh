@@ -62,17 +62,16 @@ rm -rf "${state:?}"/*
 "$sbin/cuzkd" --config "$demo/cuzk.conf" 2>"$demo/cuzkd.log" &
 pid=$!
 n=0
-until $cuzkctl status --address "$socket" >"$demo/status.txt" 2>/dev/null &&
-      grep -q ready "$demo/status.txt"; do
+until grep -q '^<5>ready' "$demo/cuzkd.log"; do
 	n=$((n + 1))
-	if ! kill -0 $pid 2>/dev/null || [ $n -gt 600 ]; then
+	if ! kill -0 $pid 2>/dev/null || [ $n -gt 1200 ]; then
 		echo "demo: the service did not come up; $demo/cuzkd.log says:" >&2
 		tail -n 20 "$demo/cuzkd.log" >&2
 		exit 1
 	fi
 	sleep 0.1
 done
-cat "$demo/status.txt"
+$cuzkctl status --address "$socket"
 
 say "a real vanilla proof ($kind, 2 KiB sector), over gRPC"
 start=$(date +%s%N)
