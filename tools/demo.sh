@@ -58,8 +58,9 @@ library = $root$prefix/lib/cuzk/groth16.so
 engine = groth16
 EOF
 cat "$demo/cuzk.conf"
-rm -rf "${state:?}"/*
-"$sbin/cuzkd" --config "$demo/cuzk.conf" 2>"$demo/cuzkd.log" &
+rm -rf "${state:?}"/* "$demo/cuzkd.log"
+: >"$demo/cuzkd.log"
+"$sbin/cuzkd" --config "$demo/cuzk.conf" 2>>"$demo/cuzkd.log" &
 pid=$!
 n=0
 until grep -q '^<5>ready' "$demo/cuzkd.log"; do
