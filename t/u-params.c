@@ -174,6 +174,37 @@ static void test_damage(void)
 	free(data);
 }
 
+/* A key cut anywhere, and with any byte changed: all of it is checked. */
+static void test_vk_damage(void)
+{
+	struct cuzk_error err;
+	struct vk vk;
+	size_t size, i, bad = 0;
+	uint8_t *data = slurp("toy/tiny-3.vk", &size), *copy;
+
+	for (i = 0; i < size; i++) {
+		copy = malloc(i + 1);
+		memcpy(copy, data, i);
+		if (vk_read(&vk, "f", copy, i, NULL, &err) != -EINVAL ||
+		    err.cls != CUZK_ERROR_PARAMS || strncmp(err.text, "f: verifying key: ", 18))
+			bad++;
+		free(copy);
+	}
+	ok(bad == 0, "a key cut at any of %zu places is refused", size);
+	for (i = 0; i < size; i++) {
+		data[i] ^= 1 << i % 8;
+		if (vk_read(&vk, "f", data, size, NULL, &err) == 0) {
+			vk_fini(&vk);
+			bad++;
+		} else if (err.cls != CUZK_ERROR_PARAMS || strchr(err.text, '\n')) {
+			bad++;
+		}
+		data[i] ^= 1 << i % 8;
+	}
+	ok(bad == 0, "and with a bit of any byte changed: %s", err.text);
+	free(data);
+}
+
 /* BLAKE2b-512 of "abc" (RFC 7693), and a manifest. */
 static void test_digest(void)
 {
@@ -229,6 +260,7 @@ int main(void)
 	test_names();
 	test_read();
 	test_damage();
+	test_vk_damage();
 	test_digest();
 	return tap_done();
 }

@@ -63,6 +63,7 @@ int command_circuit_digest(struct command *cmd, int argc, char **argv)
 		error_nomem(&err, "the constraint system");
 		return command_fail(cmd, &err);
 	}
+	progress_tell(&cmd->progress, "digesting", 0, 0);
 	ret = print_digest(cs, NULL, &err);
 	cs_free(cs);
 	return ret ? command_fail(cmd, &err) : 0;
@@ -167,6 +168,7 @@ static int witness(struct command *cmd, const struct vanilla *v, uint32_t partit
 		error_set(err, CUZK_ERROR_INTERNAL, ret, "witness: %s",
 			  *text ? text : strerror(-ret));
 	} else {
+		progress_tell(&cmd->progress, "digesting", 0, 0);
 		ret = print_digest(cs, &w, err);
 		cs_witness_fini(&w);
 	}

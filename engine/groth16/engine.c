@@ -68,7 +68,7 @@ static int engine_evict(struct cuzk_instance *inst, const char *circuit, bool *w
 	return 0;
 }
 
-static const struct cuzk_engine_ops ops = {
+static struct cuzk_engine_ops ops = {
 	.size = sizeof(ops),
 	.abi_major = CUZK_ENGINE_ABI_MAJOR,
 	.abi_minor = CUZK_ENGINE_ABI_MINOR,
@@ -98,6 +98,8 @@ int cuzk_engine_entry(const struct cuzk_host *host, const struct cuzk_engine_ops
 	if (host->size < offsetof(struct cuzk_host, version) ||
 	    host->abi_major != CUZK_ENGINE_ABI_MAJOR)
 		return -EPROTO;
+	if (gpu_cuda_ops())
+		ops.caps |= CUZK_CAP_GPU;
 	*out = &ops;
 	return 0;
 }
