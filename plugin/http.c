@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* http.c - /metrics, /status and /healthz for those who speak HTTP/1.1 only */
+/* http.c - /metrics, /status, /trace/JOB and /healthz for those who speak HTTP/1.1 only */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * http.h - /metrics, /status and /healthz for those who speak HTTP/1.1 only
+ * http.h - /metrics, /status, /trace/JOB and /healthz for those who speak HTTP/1.1 only
  *
  * GET and HEAD; one answer per connection.  Runs in the main loop: a request
  * is at most HTTP_HEAD_MAX bytes and must be complete within HTTP_TIMEOUT_US,

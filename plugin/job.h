@@ -45,6 +45,7 @@ struct part {
 	uint64_t tag;			/* RUNNING */
 	uint64_t not_before_us;		/* WAITING after a shortage */
 	uint64_t started_us;		/* RUNNING or DONE: when it was handed over */
+	uint64_t done_us;		/* DONE */
 	uint64_t stage_ns[16];		/* DONE: by enum cuzk_stage */
 	uint8_t proof[CUZK_PARTITION_PROOF_SIZE];	/* DONE */
 };

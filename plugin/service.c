@@ -343,10 +343,13 @@ void service_wake(struct service *svc)
 static int on_tick(sd_event_source *source, uint64_t usec, void *ctx)
 {
 	struct service *svc = ctx;
+	uint32_t i;
 
 	check_deadlines(svc);
 	service_expire(svc);
 	warm_tick(svc);
+	for (i = 0; i < svc->n_workers; i++)
+		worker_tick(&svc->workers[i]);
 	show_status(svc);
 	if (svc->draining) {
 		notify_progress(svc->notify);
@@ -538,6 +541,7 @@ static void on_http_connection(void *ctx, int fd, uint32_t uid)
 static int http_page(void *ctx, const char *path, FILE *body, const char **type)
 {
 	struct service *svc = ctx;
+	const struct job *job;
 	char line[256];
 
 	if (!strcmp(path, "/metrics")) {
@@ -548,6 +552,14 @@ static int http_page(void *ctx, const char *path, FILE *body, const char **type)
 	if (!strcmp(path, "/status")) {
 		*type = "application/json";
 		status_json(svc, body);
+		return 200;
+	}
+	if (!strncmp(path, "/trace/", 7)) {
+		job = jobs_find_id(&svc->jobs, path + 7);
+		if (!job)
+			return 404;
+		*type = "application/json";
+		trace_json(svc, job, body);
 		return 200;
 	}
 	if (!strcmp(path, "/healthz")) {

@@ -55,6 +55,7 @@ struct worker {
 	int n_circuits;
 	uint64_t last_circuit;		/* hash of the one that it proved last */
 	bool tested;			/* it passed its self-test at least once */
+	bool stale;			/* it has worked since it told its circuits */
 };
 
 /* ---- a preload or evict under way ---- */
@@ -153,6 +154,8 @@ bool worker_hopeless(const struct worker *w);	/* it never will again by itself *
 bool worker_serves(const struct worker *w, const struct job *job);
 /* Is there one that is not hopeless and serves it? */
 bool workers_can(const struct service *svc, const struct job *job);
+/* Once a second: asks for the circuits again after work, which may have loaded some. */
+void worker_tick(struct worker *w);
 void worker_free_task(struct worker *w, struct job *job);
 /*
  * Can any instance ever prove this kind and sector size (0: any)?  False only
@@ -213,6 +216,8 @@ void warm_close(struct service *svc);
 
 void status_reply(struct service *svc, struct rpc_call *call);
 void status_json(const struct service *svc, FILE *f);
+/* The life of a job as a trace, for chrome://tracing and ui.perfetto.dev. */
+void trace_json(const struct service *svc, const struct job *job, FILE *f);
 /* One line for people, as STATUS= shows it. */
 void status_line(const struct service *svc, char *line, size_t size);
 

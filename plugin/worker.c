@@ -61,14 +61,17 @@ static bool has_params(const struct worker *w, uint32_t kind, uint64_t sector_si
 		if (!is_missing(c))
 			return true;
 		named = true;
-		*missing = c;
+		/* what is damaged says more than what is not there */
+		if (!*missing || ((*missing)->state == CUZK_PARAMS_ABSENT &&
+				  c->state == CUZK_PARAMS_BAD))
+			*missing = c;
 	}
 	return !named;
 }
 
 bool worker_serves(const struct worker *w, const struct job *job)
 {
-	const struct cuzk_circuit *missing;
+	const struct cuzk_circuit *missing = NULL;
 	int i;
 
 	if (!serves_kind(w, job->kind) || job->refused >> w->ordinal & 1)
@@ -114,6 +117,12 @@ bool workers_have(const struct service *svc, uint32_t kind, uint64_t sector_size
 			 missing->state == CUZK_PARAMS_ABSENT ? "absent" : "not usable",
 			 missing->reason[0] ? ": " : "", missing->reason);
 	return false;
+}
+
+void worker_tick(struct worker *w)
+{
+	if (w->stale && worker_usable(w) && !instance_circuits(w->inst))
+		w->stale = false;
 }
 
 void worker_free_task(struct worker *w, struct job *job)
@@ -258,6 +267,7 @@ static void part_done(struct worker *w, struct job *job, uint32_t partition,
 	uint64_t took = now_us() - part->started_us;
 
 	part->state = PART_DONE;
+	part->done_us = part->started_us + took;
 	memcpy(part->proof, result->proof, sizeof(part->proof));
 	memcpy(part->stage_ns, result->stage_ns, sizeof(part->stage_ns));
 	job->n_done++;
@@ -290,6 +300,7 @@ static void on_completed(void *ctx, struct instance *inst, uint64_t task, uint32
 		return;
 	}
 	part_back(w, job, part);
+	w->stale = true;
 	service_wake(svc);
 	if (!result->status)
 		part_done(w, job, partition, result);

@@ -54,6 +54,13 @@ code, kind, text = get("/status?x=1")
 st = json.loads(text)
 equal((code, kind, st["ready"], st["completed"]), (200, "application/json", True, 1), "/status is JSON")
 equal(st["instances"][0]["name"], "cpu", "with instances")
+job = c.prove(request("porep", "trace", b"trace")).job
+code, kind, text = get("/trace/" + job)
+events = json.loads(text)["traceEvents"]
+equal((code, sum(e["ph"] == "X" and e["cat"] == "partition" for e in events)), (200, 10),
+      "/trace/JOB shows ten partitions")
+ok(all(e["dur"] < 10e6 and e["tid"] <= 1 for e in events if e["ph"] == "X"), "on their instance, in sane times")
+equal(get("/trace/none")[0], 404, "of a job that exists")
 equal(get("/")[0], 404, "another path")
 equal(get("/metrics", "POST")[0], 405, "another method")
 code, _, body = get("/metrics", "HEAD")
