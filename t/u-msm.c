@@ -171,7 +171,7 @@ static void test_windows(struct setup *t, struct scalar *s)
 	unsigned int w;
 	bool good = true;
 
-	for (w = 12; w <= MSM_MAX_WINDOWS; w += w < 20 ? 2 : w < 50 ? 11 : 1)
+	for (w = 16; w <= MSM_MAX_WINDOWS; w += w < 20 ? 2 : w < 50 ? 11 : 1)
 		if (!check_windows(t, &what, w)) {
 			diag("%u windows", w);
 			good = false;

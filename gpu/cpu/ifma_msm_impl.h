@@ -18,9 +18,14 @@
 /* Additions that share an inversion: V vectors of 8. 2 KiB each in G1, to stay in L2. */
 #define V (MSM_LISTS / 8)
 
+/* Eight additions. */
+struct vec {
+	struct el x, y, d;
+	struct fp8 before;	/* the product of all norms before its own */
+};
+
 struct work {
-	struct el x[V], y[V], d[V];	/* d also keeps nothing between rounds */
-	struct fp8 before[V];
+	struct vec vec[V];
 	/* of the second points, with their signs; of this round and the next */
 	uint32_t indices[2][8 * V];
 	uint32_t *index, *next;
@@ -94,15 +99,15 @@ void NAME(special_first)(struct work *w, size_t v, __mmask8 active, __mmask8 inf
 	el_neg_lanes(&y2, neg);
 	kept = ~active | infinite2;
 	copied = infinite1 & ~kept;
-	equal = el_is_zero(&w->d[v]) & ~kept & ~copied;
-	el_sub(&t, &w->y[v], &y2);
+	equal = el_is_zero(&w->vec[v].d) & ~kept & ~copied;
+	el_sub(&t, &w->vec[v].y, &y2);
 	doubled = equal & el_is_zero(&t);
 	vanished = equal & ~doubled;
 
-	el_double(&t, &w->y[v]);
-	el_blend(&w->d[v], doubled, &t);
+	el_double(&t, &w->vec[v].y);
+	el_blend(&w->vec[v].d, doubled, &t);
 	el_one(&t);
-	el_blend(&w->d[v], kept | copied | vanished, &t);
+	el_blend(&w->vec[v].d, kept | copied | vanished, &t);
 
 	w->special[v] = 1;
 	w->doubled[v] = doubled;
@@ -122,24 +127,24 @@ void NAME(special_second)(struct work *w, size_t v, const struct el *inv, const 
 	load_x(&x2, base, index, source);
 	neg = load_y(&y2, base, index, source);
 	el_neg_lanes(&y2, neg);
-	el_sub(&n, &y2, &w->y[v]);
-	el_sqr_times3(&t, &w->x[v]);
+	el_sub(&n, &y2, &w->vec[v].y);
+	el_sqr_times3(&t, &w->vec[v].x);
 	el_blend(&n, w->doubled[v], &t);
 	el_mul(&l, &n, inv);
 	x2_used = x2;
-	el_blend(&x2_used, w->doubled[v], &w->x[v]);
-	el_sqr_sub_sub(&x3, &l, &w->x[v], &x2_used);
-	el_sub(&t, &w->x[v], &x3);
-	el_mul_sub(&y3, &l, &t, &w->y[v]);
+	el_blend(&x2_used, w->doubled[v], &w->vec[v].x);
+	el_sqr_sub_sub(&x3, &l, &w->vec[v].x, &x2_used);
+	el_sub(&t, &w->vec[v].x, &x3);
+	el_mul_sub(&y3, &l, &t, &w->vec[v].y);
 
-	el_blend(&x3, w->kept[v], &w->x[v]);
-	el_blend(&y3, w->kept[v], &w->y[v]);
+	el_blend(&x3, w->kept[v], &w->vec[v].x);
+	el_blend(&y3, w->kept[v], &w->vec[v].y);
 	el_blend(&x3, w->copied[v], &x2);
 	el_blend(&y3, w->copied[v], &y2);
 	set_infinite(&x3, &y3, w->vanished[v]);
 	w->infinite[v] = (w->infinite[v] & ~w->copied[v]) | w->vanished[v];
-	w->x[v] = x3;
-	w->y[v] = y3;
+	w->vec[v].x = x3;
+	w->vec[v].y = y3;
 }
 
 /* The second pass for one vector that is a plain addition. */
@@ -151,12 +156,12 @@ void NAME(plain_second)(struct work *w, size_t v, const struct el *inv, const vo
 	__mmask8 neg;
 
 	neg = load_y(&y2, base, &w->index[8 * v], source);
-	el_sub_signed(&t, &y2, neg, &w->y[v]);
+	el_sub_signed(&t, &y2, neg, &w->vec[v].y);
 	el_mul(&l, &t, inv);
-	el_sqr_sub_twice_sub(&x3, &l, &w->x[v], &w->d[v]);
-	el_sub(&t, &w->x[v], &x3);
-	el_mul_sub(&w->y[v], &l, &t, &w->y[v]);
-	w->x[v] = x3;
+	el_sqr_sub_twice_sub(&x3, &l, &w->vec[v].x, &w->vec[v].d);
+	el_sub(&t, &w->vec[v].x, &x3);
+	el_mul_sub(&w->vec[v].y, &l, &t, &w->vec[v].y);
+	w->vec[v].x = x3;
 }
 
 /* Fetches eight points to the first or second level cache. */
@@ -176,94 +181,119 @@ FP8_INLINE void prefetch(const uint32_t *index, const void *base, size_t size, i
 		}
 }
 
+/* What a vector is at in the second pass. */
+struct way {
+	struct el inv, slope, x3, t;
+};
+
+FP8_INLINE void first_pass(struct work *w, size_t v, size_t n_lanes, struct fp8 *product,
+			   const void *base, enum source source)
+{
+	const uint32_t *index = &w->index[8 * v];
+	__mmask8 active, infinite;
+	struct el x2;
+
+	infinite = load_x(&x2, base, index, source);
+	el_sub(&w->vec[v].d, &x2, &w->vec[v].x);
+	active = 8 * (v + 1) <= n_lanes ? 0xff : 8 * v >= n_lanes ? 0 : 0xff >> (8 * (v + 1) - n_lanes);
+	w->special[v] = 0;
+	if (__builtin_expect((el_maybe_zero(&w->vec[v].d) | infinite | w->infinite[v] |
+			      (__mmask8)~active) != 0, 0))
+		NAME(special_first)(w, v, active, infinite, base, source);
+	w->vec[v].before = *product;
+	el_mul_norm(product, &w->vec[v].d);
+}
+
+FP8_INLINE void second_inverse(struct work *w, size_t v, const struct fp8 *u, struct way *y)
+{
+	struct fp8 norm;
+
+	fp8_mul(&norm, u, &w->vec[v].before);
+	el_inv_from_norm(&y->inv, &w->vec[v].d, &norm);
+}
+
+FP8_INLINE void second_rise(struct work *w, size_t v, struct way *y, const void *base,
+			    enum source source)
+{
+	struct el y2;
+	__mmask8 neg = load_y(&y2, base, &w->index[8 * v], source);
+
+	el_sub_signed(&y->t, &y2, neg, &w->vec[v].y);
+}
+
 /*
  * The first n_lanes points of w->x, y become themselves plus the points that
- * w->index names in base.  WAYS vectors are worked on in turn: one's products fill the
- * gaps that the carries of the other leave.  Each way has its own chain of products.
- * The second pass reads little, and fetches the n_next points of the next round.
+ * w->index names in base.  Two vectors are worked on in turn, each with its own
+ * chain of products, and in an order that puts the sums of one next to
+ * products that do not wait for them: the multipliers are what is scarce.  The second
+ * pass reads little, and fetches the n_next points of the next round.
  */
-#define WAYS 2
-#define AHEAD 6		/* vectors, prefetched */
+#define AHEAD 6		/* vectors, prefetched; even */
 
 FP8_INLINE void add_round(struct work *w, size_t n_lanes, size_t n_next, const void *base,
 			  enum source source)
 {
 	const size_t size = source == PACKED ? POINT_SIZE : SUM_SIZE;
-	const size_t n = (n_lanes + 8 * WAYS - 1) / (8 * WAYS) * WAYS;
-	struct fp8 product[WAYS], u[WAYS], norm[WAYS], all;
+	const size_t n = (n_lanes + 15) / 16 * 2;
+	struct fp8 product0, product1, u0, u1, all;
+	struct way a, b;
 	size_t i, v;
-	int k;
 
 	for (i = n_lanes; i < 8 * n; i++)
 		w->index[i] = 0;
-	for (k = 0; k < WAYS; k++)
-		fp8_set_const(&product[k], ifma_one);
+	fp8_set_const(&product0, ifma_one);
+	product1 = product0;
 	for (v = 0; v < AHEAD && v < n; v++)
 		prefetch(&w->index[8 * v], base, size, 1);
-	for (v = 0; v < n; v += WAYS) {
-		struct el x2[WAYS];
-		__mmask8 active, infinite[WAYS];
-
-		for (k = 0; k < WAYS; k++) {
-			if (v + k + AHEAD < n)
-				prefetch(&w->index[8 * (v + k + AHEAD)], base, size, 1);
-			infinite[k] = load_x(&x2[k], base, &w->index[8 * (v + k)], source);
-		}
-		for (k = 0; k < WAYS; k++) {
-			el_sub(&w->d[v + k], &x2[k], &w->x[v + k]);
-			active = 8 * (v + k + 1) <= n_lanes ? 0xff : 8 * (v + k) >= n_lanes ? 0 :
-				 0xff >> (8 * (v + k + 1) - n_lanes);
-			w->special[v + k] = 0;
-			if (__builtin_expect((el_maybe_zero(&w->d[v + k]) | infinite[k] |
-					      w->infinite[v + k] | (__mmask8)~active) != 0, 0))
-				NAME(special_first)(w, v + k, active, infinite[k], base, source);
-			w->before[v + k] = product[k];
-			el_norm(&norm[k], &w->d[v + k]);
-		}
-		for (k = 0; k < WAYS; k++)
-			fp8_mul(&product[k], &product[k], &norm[k]);
+	for (v = 0; v < n; v += 2) {
+		if (v + AHEAD < n)
+			prefetch(&w->index[8 * (v + AHEAD)], base, size, 1);
+		first_pass(w, v, n_lanes, &product0, base, source);
+		if (v + AHEAD < n)
+			prefetch(&w->index[8 * (v + 1 + AHEAD)], base, size, 1);
+		first_pass(w, v + 1, n_lanes, &product1, base, source);
 	}
-	fp8_mul(&all, &product[0], &product[1]);
+	fp8_mul(&all, &product0, &product1);
 	fp8_inv_vartime(&all, &all);
-	fp8_mul(&u[0], &all, &product[1]);
-	fp8_mul(&u[1], &all, &product[0]);
-	_Static_assert(WAYS == 2, "two chains are inverted together");
+	fp8_mul(&u0, &all, &product1);
+	fp8_mul(&u1, &all, &product0);
 	for (v = n; v > 0;) {
-		struct el inv[WAYS], y2[WAYS], l[WAYS], x3[WAYS], t[WAYS];
-		__mmask8 neg[WAYS];
-
-		v -= WAYS;
-		for (k = 0; k < WAYS; k++)
-			if (8 * (v + k + 1) <= n_next)
-				prefetch(&w->next[8 * (v + k)], base, size, 2);
-		for (k = 0; k < WAYS; k++)
-			fp8_mul(&norm[k], &u[k], &w->before[v + k]);
-		for (k = 0; k < WAYS; k++)
-			el_mul_norm(&u[k], &w->d[v + k]);
-		for (k = 0; k < WAYS; k++)
-			el_inv_from_norm(&inv[k], &w->d[v + k], &norm[k]);
+		v -= 2;
+		if (8 * (v + 1) <= n_next)
+			prefetch(&w->next[8 * v], base, size, 2);
+		if (8 * (v + 2) <= n_next)
+			prefetch(&w->next[8 * v + 8], base, size, 2);
 		if (__builtin_expect(w->special[v] | w->special[v + 1], 0)) {
-			for (k = 0; k < WAYS; k++)
-				if (w->special[v + k])
-					NAME(special_second)(w, v + k, &inv[k], base, source);
-				else
-					NAME(plain_second)(w, v + k, &inv[k], base, source);
+			second_inverse(w, v, &u0, &a);
+			second_inverse(w, v + 1, &u1, &b);
+			el_mul_norm(&u0, &w->vec[v].d);
+			el_mul_norm(&u1, &w->vec[v + 1].d);
+			if (w->special[v])
+				NAME(special_second)(w, v, &a.inv, base, source);
+			else
+				NAME(plain_second)(w, v, &a.inv, base, source);
+			if (w->special[v + 1])
+				NAME(special_second)(w, v + 1, &b.inv, base, source);
+			else
+				NAME(plain_second)(w, v + 1, &b.inv, base, source);
 			continue;
 		}
-		for (k = 0; k < WAYS; k++) {
-			neg[k] = load_y(&y2[k], base, &w->index[8 * (v + k)], source);
-			el_sub_signed(&t[k], &y2[k], neg[k], &w->y[v + k]);
-		}
-		for (k = 0; k < WAYS; k++)
-			el_mul(&l[k], &t[k], &inv[k]);
-		for (k = 0; k < WAYS; k++)
-			el_sqr_sub_twice_sub(&x3[k], &l[k], &w->x[v + k], &w->d[v + k]);
-		for (k = 0; k < WAYS; k++)
-			el_sub(&t[k], &w->x[v + k], &x3[k]);
-		for (k = 0; k < WAYS; k++)
-			el_mul_sub(&w->y[v + k], &l[k], &t[k], &w->y[v + k]);
-		for (k = 0; k < WAYS; k++)
-			w->x[v + k] = x3[k];
+		second_inverse(w, v, &u0, &a);
+		second_rise(w, v, &a, base, source);
+		second_inverse(w, v + 1, &u1, &b);
+		second_rise(w, v + 1, &b, base, source);
+		el_mul(&a.slope, &a.t, &a.inv);
+		el_mul(&b.slope, &b.t, &b.inv);
+		el_sqr_sub_twice_sub(&a.x3, &a.slope, &w->vec[v].x, &w->vec[v].d);
+		el_mul_norm(&u0, &w->vec[v].d);
+		el_sub(&a.t, &w->vec[v].x, &a.x3);
+		w->vec[v].x = a.x3;
+		el_sqr_sub_twice_sub(&b.x3, &b.slope, &w->vec[v + 1].x, &w->vec[v + 1].d);
+		el_mul_norm(&u1, &w->vec[v + 1].d);
+		el_sub(&b.t, &w->vec[v + 1].x, &b.x3);
+		w->vec[v + 1].x = b.x3;
+		el_mul_sub(&w->vec[v].y, &a.slope, &a.t, &w->vec[v].y);
+		el_mul_sub(&w->vec[v + 1].y, &b.slope, &b.t, &w->vec[v + 1].y);
 	}
 }
 
@@ -271,7 +301,7 @@ FP8_INLINE void add_round(struct work *w, size_t n_lanes, size_t n_next, const v
 FP8_INLINE void store_sums(struct work *w, size_t v, uint8_t *const row[8])
 {
 	__mmask8 m = w->infinite[v];
-	struct el x = w->x[v], y = w->y[v];
+	struct el x = w->vec[v].x, y = w->vec[v].y;
 
 	if (__builtin_expect(m != 0, 0)) {
 		set_infinite(&x, &y, m);
@@ -290,11 +320,11 @@ FP8_INLINE void load_first(struct work *w, size_t n_lanes, const void *base, enu
 	for (v = n_lanes; v < 8 * n; v++)
 		w->index[v] = 0;
 	for (v = 0; v < n; v++) {
-		__mmask8 m = load_x(&w->x[v], base, &w->index[8 * v], source);
-		__mmask8 neg = load_y(&w->y[v], base, &w->index[8 * v], source);
+		__mmask8 m = load_x(&w->vec[v].x, base, &w->index[8 * v], source);
+		__mmask8 neg = load_y(&w->vec[v].y, base, &w->index[8 * v], source);
 
-		el_neg_lanes(&w->y[v], neg);
-		set_infinite(&w->x[v], &w->y[v], m);
+		el_neg_lanes(&w->vec[v].y, neg);
+		set_infinite(&w->vec[v].x, &w->vec[v].y, m);
 		w->infinite[v] = m;
 	}
 }
