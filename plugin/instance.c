@@ -38,12 +38,18 @@ void instance_set_state(struct instance *inst, enum instance_state state, const 
 	inst->since_ms = instance_now_ms();
 }
 
+/* The reason belongs to what went wrong; a fresh start does not carry it on. */
+static const char *state_reason(const struct instance *inst)
+{
+	return inst->state <= INSTANCE_BUSY ? "" : inst->reason;
+}
+
 static void tell_state(struct instance *inst)
 {
 	while (!inst->state_told) {
 		inst->state_told = true;
 		if (inst->ops->state)
-			inst->ops->state(inst->ctx, inst, inst->state, inst->reason);
+			inst->ops->state(inst->ctx, inst, inst->state, state_reason(inst));
 	}
 }
 
