@@ -82,6 +82,9 @@ int ctl_metrics(int argc, char **argv);
 int ctl_preload(int argc, char **argv);
 int ctl_evict(int argc, char **argv);
 
+/* ctl-top.c */
+int ctl_top(int argc, char **argv);
+
 /* ctl-modinfo.c */
 int ctl_modinfo(int argc, char **argv);
 

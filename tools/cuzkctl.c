@@ -20,6 +20,7 @@ static const struct {
 	{ "prove", ctl_prove },
 	{ "status", ctl_status },
 	{ "submit", ctl_submit },
+	{ "top", ctl_top },
 };
 
 static void usage(FILE *f)
@@ -34,6 +35,7 @@ static void usage(FILE *f)
 		"  await JOB [--out FILE]             wait for a job\n"
 		"  cancel JOB                         end a job\n"
 		"  status                             instances, queues, parameters\n"
+		"  top [--interval TIME] [--once]     the same and more, renewed each second\n"
 		"  metrics                            counters, as Prometheus takes them\n"
 		"  preload CIRCUIT, evict CIRCUIT     load parameters, give their memory back\n"
 		"each with --json, --timeout TIME, --tls-ca FILE, --tls-cert FILE, --tls-key FILE\n"
