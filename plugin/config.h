@@ -81,7 +81,7 @@ struct config_global {
 	/* supervision */
 	uint64_t start_limit;		/* load, probe and self-test without movement; ms */
 	uint64_t admit_limit;		/* one admission; ms */
-	uint64_t stage_limit[CUZK_STAGE_COUNT];	/* by stage; index 0: when the engine names none */
+	uint64_t stage_limit[CUZK_STAGE_COUNT];	/* by stage; index 0: in no named stage */
 	uint64_t heartbeat_limit;	/* a stage over its limit must move this often */
 	uint64_t kill_grace;		/* between SIGTERM and SIGKILL; ms */
 	uint64_t restart_delay;		/* before the first restart, doubles; ms */

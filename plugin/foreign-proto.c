@@ -322,7 +322,8 @@ static int check_op(const struct proto *p, enum proto_op op, char why[PROTO_WHY]
 	switch (op) {
 	case OP_OPEN:
 		if (proto_has(p, ROLE_CTX_OUT) ? !is_status : !fits(t, SHAPE_CTX))
-			return refuse(why, "open must return void *, or a status and take ctx_out");
+			return refuse(why, "open must return void *, or a status and take "
+				      "ctx_out");
 		return 0;
 	case OP_CLOSE:
 	case OP_CANCEL:
@@ -337,8 +338,8 @@ static int check_op(const struct proto *p, enum proto_op op, char why[PROTO_WHY]
 		break;
 	}
 	if (!is_status)
-		return refuse(why, "%s must return a status: an integer (0: good) or bool (true: good)",
-			      op_names[op]);
+		return refuse(why, "%s must return a status: an integer (0: good) or bool (true: "
+			      "good)", op_names[op]);
 	if (op == OP_PROVE && !proto_has(p, ROLE_PROOF_OUT))
 		return refuse(why, "prove must take proof_out");
 	if (op == OP_VERIFY && !proto_has(p, ROLE_PROOF))

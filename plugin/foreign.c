@@ -46,8 +46,8 @@ struct cuzk_instance {
 	{ .name = n "_2", .type = CUZK_PARAM_STRING, .help = "more of " n },	\
 	{ .name = n "_3", .type = CUZK_PARAM_STRING, .help = "more of " n }
 #define PARTITIONS(kind, d)							\
-	{ .name = "partitions_" kind, .type = CUZK_PARAM_INT, .min = 1, .max = 1000, .def = d,	\
-	  .help = "partitions of one " kind }
+	{ .name = "partitions_" kind, .type = CUZK_PARAM_INT, .min = 1, .max = 1000,	\
+	  .def = d, .help = "partitions of one " kind }
 
 static const struct cuzk_param foreign_params[] = {
 	PROTOTYPE("open", "prototype of what opens a device"),

@@ -103,8 +103,8 @@ static void check_work(struct instance *inst, uint64_t now)
 	else if (inst->state == INSTANCE_TESTING)
 		what = "self-test";
 	if (now >= aux_deadline(inst))
-		instance_kill(inst, INSTANCE_DEATH_STUCK, false, "%s stuck: no progress for %llu ms",
-			      what, (unsigned long long)(now - inst->aux.moved_ms));
+		instance_kill(inst, INSTANCE_DEATH_STUCK, false,
+			      "%s stuck: no progress for %llu ms", what, (unsigned long long)(now - inst->aux.moved_ms));
 	else if (now >= admit_deadline(inst))
 		instance_kill(inst, INSTANCE_DEATH_STUCK, false,
 			      "admission stuck: %llu ms for one request",

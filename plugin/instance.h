@@ -60,7 +60,7 @@ enum instance_state {
 enum instance_death {
 	INSTANCE_DEATH_STOPPED,		/* it was asked to; no fault */
 	INSTANCE_DEATH_RECYCLED,	/* instance_recycle(), or invalid proofs (a fault) */
-	INSTANCE_DEATH_LOAD,		/* engine or its parameters unusable: no restart helps */
+	INSTANCE_DEATH_LOAD,		/* engine or parameters unusable: no restart helps */
 	INSTANCE_DEATH_PROBE,		/* the device did not open */
 	INSTANCE_DEATH_SELF_TEST,	/* wrong or no known answer */
 	INSTANCE_DEATH_STUCK,		/* over a limit */
