@@ -33,6 +33,8 @@ static const char *const method_paths[RPC_METHODS] = {
 	[RPC_EVICT] = "/cuzk.v1.ProvingEngine/EvictSRS",
 	[RPC_HEALTH_CHECK] = "/grpc.health.v1.Health/Check",
 	[RPC_HEALTH_WATCH] = "/grpc.health.v1.Health/Watch",
+	[RPC_REFLECTION] = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+	[RPC_REFLECTION_ALPHA] = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 };
 
 static uint64_t now_us(void)
@@ -367,7 +369,9 @@ static void read_done(struct rpc_op *op, bool good)
 {
 	struct call *call = mail_entry(op, struct call, read_op);
 
-	if (good && call->payload)
+	if (call->pub.method == RPC_REFLECTION || call->pub.method == RPC_REFLECTION_ALPHA)
+		reflection_read(call);
+	else if (good && call->payload)
 		decode(call);
 	else
 		refuse(call, GRPC_STATUS_INVALID_ARGUMENT, "the call has no message");

@@ -102,7 +102,7 @@ struct call {
 	struct rpc_op new_op, read_op, close_op, sent_op, told_op;
 	struct rpc_item arrival, gone, answer;
 
-	/* a health watch; the sending thread's */
+	/* a health watch: the sending thread's; told: of a reflection too, its thread's */
 	struct rpc_item watch_item, told_item;
 	struct call *next_watch;
 	bool telling, told, told_serving;
@@ -136,6 +136,9 @@ void health_wake(struct rpc *rpc);
 void health_run(struct rpc_item *item);
 /* In the sending thread: ends all watches, and those that come. */
 void health_end(struct rpc *rpc);
+
+/* rpc-reflection.c; in a receiving thread: a message, or the end, was read. */
+void reflection_read(struct call *call);
 
 /* One message packed; NULL without memory. */
 grpc_byte_buffer *rpc_pack(const ProtobufCMessage *message);

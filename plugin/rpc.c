@@ -23,6 +23,7 @@
 #define KEEPALIVE_TIMEOUT_MS 20000	/* ...and this */
 #define FRAME_SIZE (1 << 20)	/* bytes of an HTTP/2 frame that we take */
 #define LOOKAHEAD (4 << 20)	/* bytes of a stream that may be on their way to us */
+#define MESSAGES_AT_A_TIME 8	/* of the longest kind, in the library's memory */
 #define STREAMS_MAX 16384	/* open calls of one connection */
 
 static void library_log(gpr_log_func_args *args)
@@ -256,8 +257,11 @@ static grpc_server *make_server(const struct rpc_config *config)
 		{ GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0 },
 	};
 	enum { N = sizeof(settings) / sizeof(settings[0]) };
-	grpc_arg args[N];
-	grpc_channel_args list = { .num_args = N, .args = args };
+	uint64_t most = MESSAGES_AT_A_TIME * (uint64_t)limit;
+	grpc_arg args[N + 1];
+	grpc_channel_args list = { .num_args = N + 1, .args = args };
+	grpc_resource_quota *quota;
+	grpc_server *server;
 	int i;
 
 	for (i = 0; i < N; i++) {
@@ -265,7 +269,16 @@ static grpc_server *make_server(const struct rpc_config *config)
 		args[i].key = (char *)settings[i].key;
 		args[i].value.integer = settings[i].value;
 	}
-	return grpc_server_create(&list, NULL);
+	/* what clients send, all together, before it is in its request file */
+	quota = grpc_resource_quota_create("cuzkd");
+	grpc_resource_quota_resize(quota, most);
+	args[N].type = GRPC_ARG_POINTER;
+	args[N].key = (char *)GRPC_ARG_RESOURCE_QUOTA;
+	args[N].value.pointer.p = quota;
+	args[N].value.pointer.vtable = grpc_resource_quota_arg_vtable();
+	server = grpc_server_create(&list, NULL);
+	grpc_resource_quota_unref(quota);
+	return server;
 }
 
 static int listen_tls(grpc_server *server, const struct rpc_config *config)

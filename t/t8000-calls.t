@@ -66,6 +66,23 @@ equal(code_of(c.call, "/grpc.health.v1.Health/Check", field(1, "other")), "NOT_F
 watch = c.start("/grpc.health.v1.Health/Watch", b"")
 equal(watch.messages.get(timeout=5), b"\x08\x01", "health watch: serving")
 
+# reflection
+for version in ("v1", "v1alpha"):
+    path = f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo"
+    f = c.call(path, field(7, ""))
+    equal([parse(x)[1][0] for x in parse(f[6][0])[1]], [b"cuzk.v1.ProvingEngine", b"grpc.health.v1.Health"],
+          f"reflection {version} lists the services")
+for symbol, name in (("cuzk.v1.ProvingEngine", b"cuzk.proto"), ("cuzk.v1.ProvingEngine.Prove", b"cuzk.proto"),
+                     ("cuzk.v1.AwaitProofResponse.Status", b"cuzk.proto"), ("cuzk.v1.ProofKind", b"cuzk.proto"),
+                     ("grpc.health.v1.HealthCheckResponse", b"health.proto")):
+    f = c.call(path, field(4, symbol))
+    equal(parse(parse(f[4][0])[1][0])[1][0], name, f"reflection finds {symbol}")
+for symbol in ("cuzk.v1", "cuzk.v1.Nothing", "cuzk", "", "cuzk.v1.ProvingEngine.", "cuzk.v1.ProvingEngineX"):
+    equal(parse(c.call(path, field(4, symbol))[7][0])[1], [5], f"and does not find '{symbol}'")
+f = c.call(path, field(3, "cuzk.proto"))
+ok(b"SubmitProofRequest" in parse(f[4][0])[1][0], "reflection gives a file by its name")
+equal(parse(c.call(path, field(3, "none.proto"))[7][0])[1], [5], "that exists")
+
 # deadlines, timeouts, cancel
 s.stop()
 s.configure(engine="delay_ms = 600")
