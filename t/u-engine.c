@@ -184,9 +184,10 @@ static void make_params(char *dir)
 {
 	char *make[] = { "params", "make", "window-2k", "--toxic", "48577,22580,53332,5481,3673",
 			 "--out", dir };
+	char *toy[] = { "params", "make", "tiny-3", "--out", dir };
 	char *unknown[] = { "status" }, *remote[] = { "prove", "--request", "x" };
 
-	ok(run_quietly(make, 7) == 0, "parameters are made");
+	ok(run_quietly(make, 7) == 0 && run_quietly(toy, 5) == 0, "parameters are made");
 	ok(ops->command(&host, 1, unknown) == -ENOSYS && ops->command(&host, 3, remote) == -ENOSYS,
 	   "commands of a service are not the engine's");
 }
@@ -302,6 +303,17 @@ static void test_prove(struct cuzk_instance *inst)
 	ok(reserved == 0 && !n_results[9], "nothing is kept, nothing completes");
 	reserve_limit = UINT64_MAX;
 
+	/* room for one of two: the one that was used longer ago makes room */
+	ok(ops->preload(inst, "window-2k", &was, &bytes, &err) == 0 && !was, "loaded again");
+	reserve_limit = 70 << 20;
+	ok(ops->preload(inst, "tiny-3", &was, &bytes, &err) == 0 && !was &&
+		   state_of(inst, "window-2k", NULL) == CUZK_PARAMS_COLD,
+	   "another circuit takes its place");
+	reserve_limit = bytes + (1 << 20);
+	ok(ops->preload(inst, "window-2k", &was, &bytes, &err) == -ENOMEM &&
+	   err.cls == CUZK_ERROR_RESOURCE && reserved == 0, "no room even for one: %s", err.text);
+	reserve_limit = UINT64_MAX;
+
 	/* cancelling one that is not known, and one that runs */
 	ops->cancel(inst, 77);
 	pthread_create(&canceller, NULL, cancel_main, inst);
@@ -358,7 +370,7 @@ static void test_damaged(const char *dir, struct cuzk_option *opts, struct cuzk_
 		return;
 	}
 	snprintf(command, sizeof(command),
-		 "printf x | dd of=$(ls %s/*.params) bs=1 seek=5000000 conv=notrunc 2>/dev/null",
+		 "printf x | dd of=$(ls %s/v28*.params) bs=1 seek=5000000 conv=notrunc 2>/dev/null",
 		 dir);
 	if (system(command))
 		diag("cannot change the file");
