@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The service with the real engine: a golden WinningPoSt in, a verified proof out, and what is wrong refused."""
+import base64
+import json
+import os
+import random
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cuzk import *
+
+ENGINE = BUILD + "/.libs/groth16.so"
+DATA = SRC + "/t/data/winning-2k/"
+if not os.path.exists(ENGINE):
+    skip_all("groth16", "the engine is not built")
+
+
+def ctl(*argv):
+    return subprocess.run([BUILD + "/cuzkctl", *argv], capture_output=True, text=True, timeout=600)
+
+
+s = Service()
+params = s.dir + "/params"
+os.mkdir(params)
+with open(DATA + "groth-winning-2k.json") as f:
+    golden = json.load(f)
+toxic = ",".join(str(golden[k]) for k in ("alpha", "beta", "gamma", "delta", "tau"))
+p = ctl("params", "make", "winning-2k", "--toxic", toxic, "--out", params, "--engine", ENGINE)
+if not ok(p.returncode == 0, f"development parameters {p.stderr.strip()}"):
+    done()
+equal(json.loads(p.stdout)["params_sha256"], golden["params_sha256"], "equal the golden ones")
+vk = json.loads(p.stdout)["vk_file"]
+
+with open(s.config, "w") as f:
+    f.write(f"[global]\nlisten = {s.socket}\nstate_dir = {s.dir}/state\nruntime_dir = {s.dir}\n"
+            f"params_dir = {params}\ninstance_program = {BUILD}/cuzk-instance\n"
+            f"[engine groth16]\nlibrary = {ENGINE}\n[cpu]\nengine = groth16\n")
+s.start(timeout=300)
+at = ("--address", s.address)
+out = s.dir + "/proof"
+request_file = SRC + "/t/data/requests/winning-2k.json"
+p = ctl("prove", *at, "--request", request_file, "--out", out, "--json")
+if ok(p.returncode == 0, f"WinningPoSt through the service {p.stderr.strip()}"):
+    diag(p.stdout)
+p = ctl("verify", "--vk", vk, "--proof", out, "--inputs", DATA + "winning-2k.inputs", "--engine", ENGINE)
+ok(p.returncode == 0 and json.loads(p.stdout)["valid"], f"the proof verifies {p.stderr.strip()}")
+
+# a wrong byte anywhere is refused at admission
+with open(request_file) as f:
+    request_json = json.load(f)
+vanilla = base64.b64decode(request_json["vanillaProofs"][0])
+rng = random.Random(7)
+refused = 0
+for i in range(20):
+    data = bytearray(vanilla)
+    data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    changed = dict(request_json, vanillaProofs=[base64.b64encode(data).decode()])
+    with open(s.dir + "/bad.json", "w") as f:
+        json.dump(changed, f)
+    p = ctl("prove", *at, "--request", s.dir + "/bad.json", "--out", out)
+    refused += p.returncode == 1 and "FAILED: input:" in p.stderr
+equal(refused, 20, "20 requests with one wrong bit each are refused as wrong input")
+p = ctl("prove", *at, "--request", SRC + "/t/data/requests/porep-2k.json", "--out", out)
+ok(p.returncode == 1 and "params" in p.stderr and "absent" in p.stderr, f"a kind without parameters: {p.stderr.strip()[:160]}")
+p = ctl("evict", *at, "--json", "winning-2k")
+ok(p.returncode == 0 and json.loads(p.stdout)["was_loaded"], f"evict frees the parameters {p.stdout.strip()}{p.stderr.strip()}")
+p = ctl("preload", *at, "--json", "winning-2k")
+ok(p.returncode == 0 and not json.loads(p.stdout)["already_loaded"], f"preload loads them {p.stdout.strip()}{p.stderr.strip()}")
+equal(s.stop(), 0, "stop")
+done()
