@@ -75,14 +75,24 @@ int wire_recv(int sock, struct wire_message *msg, int flags)
 		.msg_iov = iov, .msg_iovlen = 2,
 		.msg_control = control.bytes, .msg_controllen = sizeof(control),
 	};
+	bool reset = false;
 	ssize_t n;
 
 	msg->fd = -1;
-	do {
+	for (;;) {
 		n = recvmsg(sock, &mh, flags | MSG_CMSG_CLOEXEC);
-	} while (n < 0 && errno == EINTR);
+		if (n >= 0 || (errno != EINTR && errno != ECONNRESET))
+			break;
+		/*
+		 * A peer that ended with something unread resets the connection,
+		 * which is told once and before what it sent last: that is behind it.
+		 */
+		if (errno == ECONNRESET && reset)
+			return 0;
+		reset |= errno == ECONNRESET;
+	}
 	if (n < 0)
-		return errno == ECONNRESET ? 0 : -errno;
+		return -errno;
 	take_fds(&mh, &msg->fd);
 	if (!n)
 		return 0;

@@ -202,8 +202,8 @@ static const struct {
 	{ "an open that fails", PROVE VERIFY
 	  "open = int vendor_init(void **ctx_out, char *error, size_t error_size)\n",
 	  "foreign vendor_init: no licence", INSTANCE_DEATH_PROBE },
-	{ "a self-test that fails", PROVE VERIFY OPEN "self_test = bool vendor_ready(void *zero)\n",
-	  "killed by signal SEGV", INSTANCE_DEATH_CRASHED },
+	{ "a self-test that fails", PROVE VERIFY OPEN "self_test = bool vendor_broken(void)\n",
+	  "self-test: foreign vendor_broken: returned 0", INSTANCE_DEATH_SELF_TEST },
 };
 
 static void test_mistakes(void)

@@ -26,6 +26,7 @@ EXPORT void *vendor_new(const char *device, int threads);
 EXPORT int vendor_init(void **out, char *error, size_t room);
 EXPORT void vendor_free(void *p);
 EXPORT bool vendor_ready(void *p);
+EXPORT bool vendor_broken(void);
 EXPORT short vendor_check(uint32_t kind, unsigned long sector, const void *vanilla, size_t len);
 EXPORT int vendor_prove(void *p, const uint8_t *vanilla, size_t len, uint64_t sector,
 			const uint8_t *prover_id, uint16_t partition, uint8_t *proof,
@@ -61,6 +62,11 @@ bool vendor_ready(void *p)
 	return ((struct prover *)p)->threads == 0;
 }
 
+bool vendor_broken(void)
+{
+	return false;
+}
+
 short vendor_check(uint32_t kind, unsigned long sector, const void *vanilla, size_t len)
 {
 	return sector == 13 ? -1 : 0;
@@ -94,8 +100,10 @@ int vendor_prove(void *arg, const uint8_t *vanilla, size_t len, uint64_t sector,
 	}
 	while (sector == 16 && !p->stop)
 		usleep(1000);
-	if (sector == 17)
+	if (sector == 17) {
+		signal(SIGSEGV, SIG_DFL);
 		raise(SIGSEGV);
+	}
 	make(vanilla, len, sector, prover_id, partition, proof);
 	proof[191] ^= sector == 15;
 	*size = sector == 18 ? 191 : 192;
