@@ -87,7 +87,8 @@ static int make_table(struct base *b, const void *affine, void *scratch)
 		struct g1_affine g1;
 		struct g2_affine g2;
 	} a;
-	uint8_t *sums = aligned_alloc(64, (n + 1) * size), *moved = aligned_alloc(64, (n + 1) * size);
+	const size_t bytes = ((n + 1) * size + 63) & ~(size_t)63;
+	uint8_t *sums = aligned_alloc(64, bytes), *moved = aligned_alloc(64, bytes);
 	uint32_t *first = malloc(2 * n * sizeof(*first)), *second = first + n;
 	size_t i, j, m;
 	int err = 0;
