@@ -15,6 +15,12 @@ struct el {
 	struct fp8 c[ELEMENTS];
 };
 
+/*
+ * Products are long: copied to where they are used, the loops that they make
+ * up would not fit the instruction cache.
+ */
+#define EL_PRODUCT static __attribute__((noinline, unused))
+
 FP8_INLINE void el_load_packed(struct el *r, const uint8_t *const row[8], size_t at)
 {
 	int k;
@@ -183,7 +189,7 @@ FP8_INLINE void el_sqr_columns(__m512i t[ELEMENTS][8], const struct el *a)
 }
 
 /* a, b loose */
-FP8_INLINE void el_mul(struct el *r, const struct el *a, const struct el *b)
+EL_PRODUCT void el_mul(struct el *r, const struct el *a, const struct el *b)
 {
 	__m512i t[ELEMENTS][8];
 	int k;
@@ -193,7 +199,7 @@ FP8_INLINE void el_mul(struct el *r, const struct el *a, const struct el *b)
 		fp8_carry(&r->c[k], t[k]);
 }
 
-FP8_INLINE void el_sqr(struct el *r, const struct el *a)
+EL_PRODUCT void el_sqr(struct el *r, const struct el *a)
 {
 	__m512i t[ELEMENTS][8];
 	int k;
@@ -204,7 +210,7 @@ FP8_INLINE void el_sqr(struct el *r, const struct el *a)
 }
 
 /* a b - c; a, b loose */
-FP8_INLINE void el_mul_sub(struct el *r, const struct el *a, const struct el *b,
+EL_PRODUCT void el_mul_sub(struct el *r, const struct el *a, const struct el *b,
 			   const struct el *c)
 {
 	__m512i t[ELEMENTS][8];
@@ -238,7 +244,7 @@ FP8_INLINE void el_sqr_sub_sub(struct el *r, const struct el *a, const struct el
 }
 
 /* a^2 - 2b - d, where d = c - b + 3p of a semi c: the integer a^2 - b - c + 5p again */
-FP8_INLINE void el_sqr_sub_twice_sub(struct el *r, const struct el *a, const struct el *b,
+EL_PRODUCT void el_sqr_sub_twice_sub(struct el *r, const struct el *a, const struct el *b,
 				     const struct el *d)
 {
 	__m512i t[ELEMENTS][8];
@@ -282,7 +288,7 @@ FP8_INLINE void el_norm(struct fp8 *r, const struct el *a)
 #endif
 }
 
-FP8_INLINE void el_mul_norm(struct fp8 *r, const struct el *a)
+EL_PRODUCT void el_mul_norm(struct fp8 *r, const struct el *a)
 {
 	struct fp8 n;
 
@@ -290,7 +296,7 @@ FP8_INLINE void el_mul_norm(struct fp8 *r, const struct el *a)
 	fp8_mul(r, r, &n);
 }
 
-FP8_INLINE void el_inv_from_norm(struct el *r, const struct el *a, const struct fp8 *norm_inv)
+EL_PRODUCT void el_inv_from_norm(struct el *r, const struct el *a, const struct fp8 *norm_inv)
 {
 #if ELEMENTS == 1
 	r->c[0] = *norm_inv;

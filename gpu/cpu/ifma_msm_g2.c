@@ -15,6 +15,7 @@ static const struct msm_kernel kernel = {
 	.point_size = POINT_SIZE,
 	.sum_size = SUM_SIZE,
 	.scratch_size = sizeof(struct work),
+	.best_lists = 1024,
 	.sum_lists = g2_sum_lists,
 	.add_pairs = g2_add_pairs,
 	.clear = g2_clear,

@@ -43,7 +43,6 @@ static void base_task(void *arg, size_t chunk, unsigned int thread)
 	uint32_t *order = digit + MSM_LISTS * b->rc.n_windows, *count = order + MSM_LISTS;
 	size_t first = chunk * MSM_LISTS, n = b->n - first, i;
 	uint32_t infinity = b->half * b->rc.n_windows;
-	struct msm_lists lists;
 	unsigned int w;
 
 	if (n > MSM_LISTS)
@@ -63,11 +62,14 @@ static void base_task(void *arg, size_t chunk, unsigned int thread)
 			d[i] = j ? (d[i] & MSM_NEGATIVE) | (w * b->half + j - 1) : infinity;
 		}
 	}
-	lists = (struct msm_lists){
-		.entry = digit, .pos = order, .count = count, .dest = order,
-		.n = n, .step = MSM_LISTS,
-	};
-	k->sum_lists(b->work + thread * b->work_size, b->table, &lists, sums);
+	for (i = 0; i < n; i += k->best_lists) {
+		struct msm_lists lists = {
+			.entry = digit, .pos = order + i, .count = count + i, .dest = order + i,
+			.n = n - i < k->best_lists ? n - i : k->best_lists, .step = MSM_LISTS,
+		};
+
+		k->sum_lists(b->work + thread * b->work_size, b->table, &lists, sums);
+	}
 	k->sums_to_zcash(b->out + first * b->curve->affine_size, sums, n);
 }
 

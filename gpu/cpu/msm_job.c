@@ -86,11 +86,11 @@ static void sum_lists(struct msm_work *w, const struct msm_kernel *k, const void
 {
 	size_t at;
 
-	for (at = 0; at < n_lists; at += MSM_LISTS) {
+	for (at = 0; at < n_lists; at += k->best_lists) {
 		struct msm_lists l = {
 			.entry = w->entry, .pos = w->pos + at, .count = w->count + at,
 			.dest = w->dest + at, .step = step,
-			.n = n_lists - at < MSM_LISTS ? n_lists - at : MSM_LISTS,
+			.n = n_lists - at < k->best_lists ? n_lists - at : k->best_lists,
 		};
 
 		k->sum_lists(w->kernel, points, &l, w->sums[0]);
@@ -232,7 +232,7 @@ void msm_job_plain(struct msm_work *w, const struct msm_kernel *k, const void *p
 	k->clear(w->sums[0], 1);
 	if (!n)
 		return;
-	while (2 * lists <= MSM_LISTS && 16 * lists <= n)
+	while (2 * lists <= k->best_lists && 16 * lists <= n)
 		lists *= 2;
 	/* list i has every lists-th entry: points are read in order */
 	for (i = 0; i < lists; i++) {

@@ -16,7 +16,7 @@
 
 /* Buckets in a block. */
 #define MSM_SLOTS 4096
-/* The most lists that a call of sum_lists takes: what stays in a second level cache. */
+/* The most lists that a call of sum_lists takes. */
 #define MSM_LISTS 2048
 #define MSM_NEGATIVE 0x80000000u
 
@@ -37,6 +37,7 @@ struct msm_kernel {
 	size_t point_size;	/* of a set's points */
 	size_t sum_size;
 	size_t scratch_size;	/* for one thread, 64-byte aligned */
+	size_t best_lists;	/* for a call of sum_lists: their sums stay in the cache */
 
 	/* out[dest[s]] = the sum of list s */
 	void (*sum_lists)(void *scratch, const void *points, const struct msm_lists *lists,

@@ -38,6 +38,7 @@ const struct msm_kernel msm_port_g1 = {
 	.point_size = sizeof(AFFINE),
 	.sum_size = sizeof(AFFINE),
 	.scratch_size = sizeof(struct work),
+	.best_lists = 2048,
 	.sum_lists = g1_port_sum_lists,
 	.add_pairs = g1_port_add_pairs,
 	.clear = g1_port_clear,

@@ -39,6 +39,7 @@ const struct msm_kernel msm_port_g2 = {
 	.point_size = sizeof(AFFINE),
 	.sum_size = sizeof(AFFINE),
 	.scratch_size = sizeof(struct work),
+	.best_lists = 1024,
 	.sum_lists = g2_port_sum_lists,
 	.add_pairs = g2_port_add_pairs,
 	.clear = g2_port_clear,
