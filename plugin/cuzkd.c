@@ -59,6 +59,7 @@ static int block_signals(void)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGHUP);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);	/* a file at its limit is an error like a full disk */
 	return -pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 

@@ -145,6 +145,26 @@ static void admission_over(struct worker *w, struct job *job)
 		w->suspect = 0;
 }
 
+/* What can never fit is refused at once, not tried until it fails. */
+static bool fits_budget(struct worker *w, struct job *job, const struct cuzk_plan *plan)
+{
+	struct instance_status st;
+	char text[256];
+
+	instance_status(w->inst, &st);
+	if (!st.host_budget || plan->host_bytes <= st.host_budget)
+		return true;
+	worker_free_task(w, job);
+	job->refused |= 1ull << w->ordinal;
+	snprintf(text, sizeof(text), "scheduler: a partition of %.64s needs %" PRIu64
+		 " MiB of host memory, the budget of %.64s is %" PRIu64 " MiB: raise host_budget",
+		 plan->circuit, plan->host_bytes >> 20, instance_name(w->inst),
+		 st.host_budget >> 20);
+	if (!workers_can(w->svc, job))
+		service_end(w->svc, job, JOB_FAILED, CUZK_ERROR_RESOURCE, text);
+	return false;
+}
+
 static void on_admitted(void *ctx, struct instance *inst, uint64_t task,
 			const struct cuzk_plan *plan)
 {
@@ -168,6 +188,9 @@ static void on_admitted(void *ctx, struct instance *inst, uint64_t task,
 		worker_free_task(w, job);
 		return;
 	}
+	service_wake(svc);
+	if (!fits_budget(w, job, plan))
+		return;
 	first = !job->planned;
 	err = job_plan(job, plan, now_us());
 	if (err) {
@@ -182,7 +205,6 @@ static void on_admitted(void *ctx, struct instance *inst, uint64_t task,
 		svc->n_unplanned--;
 	if (job->n_done == job->plan.n_partitions)
 		service_end(svc, job, JOB_COMPLETED, CUZK_ERROR_NONE, NULL);
-	service_wake(svc);
 }
 
 static void on_refused(void *ctx, struct instance *inst, uint64_t task, int status,

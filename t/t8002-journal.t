@@ -82,6 +82,24 @@ equal((p.returncode, "not a journal" in p.stderr), (1, True), "a file that is no
 ok(open(journal, "rb").read().startswith(b"something"), "and left as it is")
 os.unlink(journal)
 
+# a full disk: the client hears that its job would not survive, and proofs are made all the same
+s.restart()
+c = s.client()
+subprocess.run(["prlimit", "--fsize=200000:", "--pid", str(s.proc.pid)], check=True)
+codes = [code_of(c.submit, request("winning-post", "full", bytes([i]) * 60000)) for i in range(6)]
+ok(codes[0] == "OK" and codes[-1] == "UNAVAILABLE", f"submits while the disk fills up: {codes}")
+m = request("winning-post", "full", b"7" * 60000)
+equal(c.prove(m).proof, null_proof(m), "Prove goes on")
+subprocess.run(["prlimit", "--fsize=unlimited:", "--pid", str(s.proc.pid)], check=True)
+m = request("porep", "room", b"8" * 60000)
+job = c.submit(m)
+ok(True, "with room again jobs are accepted")
+s.kill()
+s.restart()
+c = s.client()
+equal(c.wait(job).proof, null_proof(m, 10), "and kept")
+s.stop()
+
 # kills at random moments: nothing lost, nothing mixed
 s.configure(engine="delay_ms = 20\nlanes = 2", instances="[cpu]\nengine = null\ndepth = 2\n")
 s.restart()

@@ -58,6 +58,13 @@ r = c.prove(m)
 equal((r.status, r.proof), ("COMPLETED", null_proof(m, 10)), "no memory: the partition waits and comes again")
 s.stop()
 
+c = service("reserve = 256M", instances="[cpu]\nengine = null\nhost_budget = 128M\n")
+t = time.monotonic()
+r = c.prove(request(payload=b"too large"))
+equal((r.status, r.error.split(":")[0]), ("FAILED", "resource"), f"what never fits is refused: {r.error}")
+ok(time.monotonic() - t < 1, "at once")
+s.stop()
+
 # parameters
 c = service("absent = update\nbad = window-post")
 equal(code_of(c.prove, request("update")), "FAILED_PRECONDITION", "a kind without parameters is refused")
