@@ -255,6 +255,8 @@ static grpc_server *make_server(const struct rpc_config *config)
 		/* clients ping as they like: a prove call is silent for minutes */
 		{ GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000 },
 		{ GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0 },
+		/* two services must not share a port without knowing */
+		{ GRPC_ARG_ALLOW_REUSEPORT, 0 },
 	};
 	enum { N = sizeof(settings) / sizeof(settings[0]) };
 	uint64_t most = MESSAGES_AT_A_TIME * (uint64_t)limit;

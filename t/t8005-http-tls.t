@@ -120,6 +120,10 @@ equal(ctl("--tls-ca", "ca.pem", "--tls-cert", "stranger.pem", "--tls-key", "stra
 equal(ctl("--tls-ca", "ca2.pem", "--tls-cert", "client.pem", "--tls-key", "client.key").returncode, 1,
       "a server of another authority: refused by the client")
 equal(ctl().returncode, 1, "clear text: refused")
+second = Service(settings=f"listen_tcp = 127.0.0.1:{tls_port}\ntls_cert = {d}/server.pem\n"
+                 f"tls_key = {d}/server.key\ntls_client_ca = {d}/ca.pem\n")
+second.start(wait=False)
+equal(second.wait(20), 1, "a second service cannot take the same port")
 equal(s.client().prove(request(payload=b"unix")).status, "COMPLETED", "the unix socket works beside it")
 s.stop()
 for what, settings in {

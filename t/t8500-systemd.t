@@ -159,6 +159,24 @@ def inside(stage):
     equal(run("systemctl", "reload", "cuzkd").returncode, 0, "reload")
     equal(show("ActiveState"), "active", "leaves it active")
 
+    # without the socket unit the service makes its socket, and the manager keeps it over a restart
+    configure(stage, "delay_ms = 10")
+    run("systemctl", "stop", "cuzkd.service", "cuzkd.socket")
+    equal(run("systemctl", "start", "cuzkd.service").returncode, 0, "start without the socket unit")
+    c = connect()
+    equal(c.prove(request(payload=b"own socket")).status, "COMPLETED", "it makes its own socket")
+    inode = os.stat("/run/cuzk/cuzk.sock").st_ino
+    run("systemctl", "restart", "cuzkd.service", check=True)
+    equal(os.stat("/run/cuzk/cuzk.sock").st_ino, inode, "which is the same after a restart")
+    c = connect()
+    equal(c.prove(request(payload=b"kept socket")).status, "COMPLETED", "and is served")
+    run("journalctl", "--sync")
+    ok("cuzk.sock, a socket of the service manager" in run("journalctl", "-u", "cuzkd", "-n", "20", "-o", "cat").stdout,
+       "out of the descriptor store")
+    run("systemctl", "stop", "cuzkd.service")
+    run("systemctl", "start", "cuzkd.socket", check=True)
+    configure(stage, "delay_ms = 1000")
+
     # a stop drains
     run("systemctl", "restart", "cuzkd", check=True)
     c = connect()
