@@ -190,7 +190,8 @@ static void chunk_task(void *arg, size_t c, unsigned int thread)
 		}
 		for (i = 0; i < n; i++) {
 			uint32_t j = (d[i] & ~MSM_NEGATIVE) - 1;
-			uint32_t point = what->index ? what->index[first + i] : what->first + first + i;
+			uint32_t point = what->index ? what->index[first + i] :
+					 what->first + first + i;
 			uint32_t *to;
 
 			if (!(d[i] & ~MSM_NEGATIVE))
@@ -204,7 +205,8 @@ static void chunk_task(void *arg, size_t c, unsigned int thread)
 }
 
 /* Segment of a window's block in a chunk. */
-static struct msm_segment segment_of(const struct run *r, unsigned int w, size_t chunk, size_t block)
+static struct msm_segment segment_of(const struct run *r, unsigned int w, size_t chunk,
+				     size_t block)
 {
 	const struct plan *p = &r->plan;
 	const uint32_t *end = r->end + (w * p->n_chunks + chunk) * p->n_blocks;
@@ -414,19 +416,19 @@ static void plan_sizes(const struct plan *p, const struct msm_kernel *k, size_t 
 uint64_t msm_scratch_bytes(enum msm_group group, size_t n, size_t n_ones, unsigned int threads)
 {
 	uint64_t most = 0, jobs;
-	unsigned int bits, path;
+	unsigned int w, path;
 
 	if (!threads)
 		threads = 1;
-	/* the plan depends on the path and the scalars: take the largest */
+	/* the number of windows depends on the scalars: take what needs most */
 	for (path = MSM_PATH_PORTABLE; path <= MSM_PATH_IFMA; path++) {
 		const struct msm_kernel *k = msm_kernel_of(group, path);
 
-		for (bits = 1; k && bits <= MSM_SCALAR_BITS; bits++) {
+		for (w = div_up(MSM_SCALAR_BITS, MSM_MAX_WIDTH); k && w <= MSM_MAX_WINDOWS; w++) {
 			struct plan p;
 			struct sizes s;
 
-			plan_make(&p, n, n_ones, best_windows(n, bits), threads);
+			plan_make(&p, n, n_ones, w, threads);
 			plan_sizes(&p, k, n, threads, &s);
 			jobs = p.n_ones_chunks + (uint64_t)p.group *
 			       (p.n_blocks + (uint64_t)n / (p.max_entries / 2 + 1) + 1);
