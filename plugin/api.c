@@ -187,7 +187,8 @@ void api_job_durable(struct service *svc, struct job *job, int err)
 		waiter_free(w);
 		if (err)
 			rpc_fail(call, GRPC_STATUS_UNAVAILABLE,
-				 "the journal cannot be written: %s; the job would not survive a restart",
+				 "the journal cannot be written: %s; the job would be lost by a "
+				 "restart",
 				 strerror(-err));
 		else
 			reply_submitted(svc, call, job);
@@ -257,8 +258,8 @@ static bool check_room(struct service *svc, struct rpc_call *call)
 		return true;
 	svc->refused_full++;
 	rpc_fail(call, GRPC_STATUS_RESOURCE_EXHAUSTED,
-		 "resource: scheduler: user %u has %" PRIu64 " unfinished jobs, client_jobs allows %"
-		 PRIu64, call->uid, mine, g->client_jobs);
+		 "resource: scheduler: user %u has %" PRIu64 " unfinished jobs, client_jobs "
+		 "allows %" PRIu64, call->uid, mine, g->client_jobs);
 	return false;
 }
 

@@ -22,7 +22,7 @@ static void usage(FILE *f)
 		"Prove for Filecoin storage hosts.\n"
 		"\n"
 		"  -c, --config FILE  read FILE instead of " DEFAULT_CONFIG "\n"
-		"      --check        check the configuration and the engines' parameters, then exit\n"
+		"      --check        check the configuration and the engines' parameters, exit\n"
 		"      --dump-config  print the configuration with all defaults, then exit\n"
 		"      --help-config  print all options of the configuration, then exit\n"
 		"  -h, --help         print this, then exit\n"

@@ -253,8 +253,8 @@ int listener_inherit(struct listener *l, const char *name, const struct listen_o
 		if (l->taken[i] || (name && strcmp(l->names[i], name)))
 			continue;
 		if (sd_is_socket(fd, AF_UNSPEC, SOCK_STREAM, 1) <= 0) {
-			log_warning("descriptor %d (%s) from the service manager is not a listening "
-				    "stream socket; ignored", fd, l->names[i]);
+			log_warning("descriptor %d (%s) from the service manager is no "
+				    "listening stream socket; ignored", fd, l->names[i]);
 			continue;
 		}
 		l->taken[i] = true;

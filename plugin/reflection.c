@@ -144,7 +144,8 @@ static bool holds(struct bytes scope, uint32_t kind, struct bytes symbol)
 		if (!rest.len)
 			return true;
 		if (kind == FILE_MESSAGE || kind == MESSAGE_NESTED)
-			return holds(thing, MESSAGE_NESTED, rest) || holds(thing, MESSAGE_ENUM, rest);
+			return holds(thing, MESSAGE_NESTED, rest) ||
+			       holds(thing, MESSAGE_ENUM, rest);
 		return kind == FILE_SERVICE && holds(thing, SERVICE_METHOD, rest);
 	}
 	return false;

@@ -115,8 +115,8 @@ void retry_failed(struct service *svc, struct worker *w, struct job *job, uint32
 	case CUZK_ERROR_RESOURCE:
 		if (part->shortages < SHORTAGES_MAX) {
 			shortage(svc, w, part);
-			log_event(LOG_WARNING, &f, "job %s: partition %u on %s waits for memory: %s",
-				  job->id, partition, instance_name(w->inst), text);
+			log_event(LOG_WARNING, &f,
+				  "job %s: partition %u on %s waits for memory: %s", job->id, partition, instance_name(w->inst), text);
 			return;
 		}
 		break;
@@ -155,7 +155,8 @@ void retry_died(struct service *svc, struct worker *w, struct job *job, uint32_t
 	if (job->deaths < svc->config->global.poison_deaths)
 		return;
 	snprintf(text, sizeof(text),
-		 "scheduler: %u instances died with this job, last %s: %.600s; it is not tried again",
+		 "scheduler: %u instances died with this job, last %s: %.600s; it is not tried "
+		 "again",
 		 job->deaths, instance_name(w->inst), reason);
 	service_end(svc, job, JOB_FAILED, CUZK_ERROR_INTERNAL, text);
 }

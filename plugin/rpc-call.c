@@ -124,7 +124,6 @@ static void answer(struct call *call)
 	struct rpc *rpc = call->rpc;
 
 	call->answered = true;
-	rpc->pending--;
 	mailbox_post(&rpc->to_sender, &call->answer.mail);
 }
 
@@ -167,7 +166,6 @@ static void arrival_run(struct rpc_item *item)
 	struct call *call = mail_entry(item, struct call, arrival);
 	struct rpc *rpc = call->rpc;
 
-	rpc->pending++;
 	if (rpc->closing)
 		rpc_fail(&call->pub, GRPC_STATUS_UNAVAILABLE, "the service is stopping");
 	else

@@ -72,7 +72,6 @@ struct rpc {
 	bool watches_end;
 
 	/* owner only */
-	unsigned int pending;
 	bool draining, closing;
 
 	struct rpc_op shutdown_op;

@@ -28,7 +28,8 @@ static grpc_byte_buffer *answer(grpc_byte_buffer *request)
 		return NULL;
 	slice = grpc_byte_buffer_reader_readall(&reader);
 	grpc_byte_buffer_reader_destroy(&reader);
-	if (!reflection_answer(GRPC_SLICE_START_PTR(slice), GRPC_SLICE_LENGTH(slice), &data, &len)) {
+	if (!reflection_answer(GRPC_SLICE_START_PTR(slice), GRPC_SLICE_LENGTH(slice), &data,
+			       &len)) {
 		grpc_slice out = grpc_slice_from_copied_buffer((const char *)data, len);
 
 		buffer = grpc_raw_byte_buffer_create(&out, 1);

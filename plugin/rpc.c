@@ -88,11 +88,6 @@ void rpc_process(struct rpc *rpc)
 	run_items(&rpc->to_owner);
 }
 
-unsigned int rpc_pending(const struct rpc *rpc)
-{
-	return rpc->pending;
-}
-
 struct connection {
 	struct rpc_item item;
 	struct rpc *rpc;

@@ -95,8 +95,6 @@ void rpc_set_serving(struct rpc *rpc, bool serving);
 
 /* Takes no more calls; those that are there go on. */
 void rpc_drain(struct rpc *rpc);
-/* Calls that are not answered yet, counted by the owner. */
-unsigned int rpc_pending(const struct rpc *rpc);
 /*
  * Sends what has been answered, ends the rest, joins the threads, frees.
  * NULL is accepted.  The owner has answered every call.

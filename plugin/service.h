@@ -7,7 +7,7 @@
  * rpc.h (network) and behind journal.h (disk); both talk to the main loop by
  * queues.  The instances are processes.
  *
- * Files: service.c ties the parts together, worker.c hears from the instances,
+ * Files: service*.c tie the parts together, worker.c hears from the instances,
  * sched.c chooses what runs where, retry.c decides what follows a failure,
  * api.c answers the clients, status.c and metrics.c tell how things are.
  */
@@ -25,6 +25,7 @@
 #include "plugin/job.h"
 #include "plugin/journal.h"
 #include "plugin/listen.h"
+#include "plugin/log.h"
 #include "plugin/rpc.h"
 
 /* ---- histograms, as Prometheus has them ---- */
@@ -121,11 +122,21 @@ struct service {
 uint64_t now_us(void);			/* CLOCK_MONOTONIC */
 uint64_t wall_us(void);			/* CLOCK_REALTIME */
 
-/* ---- service.c ---- */
+/* ---- service-open.c, service-journal.c ---- */
 
 /* Everything up to the running loop; 0 or -errno, after it was logged. */
 int service_open(struct service *svc);
 void service_close(struct service *svc);
+int service_open_journal(struct service *svc);
+
+/* ---- service.c ---- */
+
+/* The loop's own events: scheduling, timers. 0 or -errno. */
+int service_add_sources(struct service *svc);
+/* STATUS= as it is now. */
+void service_show(struct service *svc);
+/* The fields of a line about a job. */
+struct log_fields service_job_fields(const struct job *job, const char *event);
 /* Looks again at what may run, before the loop sleeps. */
 void service_wake(struct service *svc);
 /* Ends the loop when nothing keeps it: drained, or no instance left. */

@@ -209,7 +209,8 @@ static void flights_json(const struct service *svc, const struct worker *w, FILE
 		fprintf(f, ",\"partition\":%u,\"stage\":\"%s\",\"done\":%" PRIu64
 			",\"total\":%" PRIu64 ",\"stage_ms\":%" PRIu64 ",\"started\":%s}",
 			fl->partition, config_stage_name(fl->stage), fl->done, fl->total,
-			now > fl->since_ms ? now - fl->since_ms : 0, fl->started ? "true" : "false");
+			now > fl->since_ms ? now - fl->since_ms : 0,
+			fl->started ? "true" : "false");
 	}
 	putc(']', f);
 }
@@ -228,8 +229,8 @@ static void worker_json(const struct service *svc, const struct worker *w, FILE 
 	quoted(f, st.engine_name);
 	fprintf(f, ",\"engine_version\":");
 	quoted(f, st.engine_version);
-	fprintf(f, ",\"pid\":%d,\"starts\":%" PRIu64 ",\"faults\":%" PRIu64 ",\"completed\":%" PRIu64
-		",\"failed\":%" PRIu64 ",\"invalid\":%" PRIu64 ",\"resident_bytes\":%" PRIu64
+	fprintf(f, ",\"pid\":%d,\"starts\":%" PRIu64 ",\"faults\":%" PRIu64 ",\"completed\":%"
+		PRIu64 ",\"failed\":%" PRIu64 ",\"invalid\":%" PRIu64 ",\"resident_bytes\":%" PRIu64
 		",\"host_reserved_bytes\":%" PRIu64 ",\"host_peak_bytes\":%" PRIu64
 		",\"host_budget_bytes\":%" PRIu64 ",\"device_peak_bytes\":%" PRIu64,
 		(int)st.pid, st.starts, st.faults, st.completed, st.failed, st.invalid, st.resident,
@@ -301,7 +302,8 @@ void status_json(const struct service *svc, FILE *f)
 		svc->jobs.waiting_bytes, svc->config->global.queue_limit,
 		sched_estimate(svc) / 1e6);
 	for (i = CUZK_KIND_POREP; i < CUZK_KIND_COUNT; i++)
-		fprintf(f, "%s{\"kind\":\"%s\",\"pending\":%u,\"in_progress\":%u,\"partition_ms\":%.3f}",
+		fprintf(f, "%s{\"kind\":\"%s\",\"pending\":%u,\"in_progress\":%u,"
+			"\"partition_ms\":%.3f}",
 			i > CUZK_KIND_POREP ? "," : "", config_kind_name(i), t.pending[i],
 			t.running[i], svc->part_us[i] / 1e3);
 	fprintf(f, "]},\"instances\":[");
@@ -337,8 +339,8 @@ void status_line(const struct service *svc, char *line, size_t size)
 		snprintf(line, size, "starting: %u of %u instances ready", usable, svc->n_workers);
 		return;
 	}
-	snprintf(line, size, "%s%u of %u instances ready%s, %u jobs waiting, %u partitions running, "
-		 "%" PRIu64 " proofs made, %" PRIu64 " failed", svc->draining ? "stopping: " : "",
+	snprintf(line, size, "%s%u of %u instances ready%s, %u jobs waiting, %u partitions "
+		 "running, %" PRIu64 " proofs made, %" PRIu64 " failed", svc->draining ? "stopping: " : "",
 		 usable, svc->n_workers, down ? " (some are down)" : "", svc->jobs.n_waiting,
 		 running, t.completed, t.failed);
 }

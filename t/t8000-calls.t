@@ -85,9 +85,10 @@ equal(parse(c.call(path, field(3, "none.proto"))[7][0])[1], [5], "that exists")
 
 # deadlines, timeouts, cancel
 s.stop()
-s.configure(engine="delay_ms = 600")
+s.configure(engine="delay_ms = 600", settings="message_limit = 1M")
 s.restart()
 c = s.client()
+equal(code_of(c.prove, request(payload=bytes(2 << 20))), "RESOURCE_EXHAUSTED", "a message above message_limit")
 slow = request("winning-post", "slow", b"slow")
 job = c.submit(slow)
 t = time.monotonic()

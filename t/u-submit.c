@@ -122,11 +122,12 @@ static int read_bytes(const char *bytes, size_t len, int nested, struct submissi
 static void test_cases(void)
 {
 	struct submission *a, *b;
-	struct iovec none;
+	struct iovec none = { 0 };
 	char text[SUBMIT_ERROR_TEXT];
 
 	ok(submission_read(&a, &none, 0, 0, text) == -EINVAL, "an empty request has no kind");
-	ok(submission_read(&a, &none, 0, 1, text) == -ENOENT, "an empty ProveRequest has no submit");
+	ok(submission_read(&a, &none, 0, 1, text) == -ENOENT,
+	   "an empty ProveRequest has no submit");
 	ok(READ("\x0a\x00", 1, &a) == -EINVAL, "nor has its empty submit a kind");
 	ok(READ("\x10\x05", 0, &a) == -EINVAL, "kind 5");
 	ok(READ("\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 0, &a) == -EINVAL, "kind -1");
@@ -146,7 +147,8 @@ static void test_cases(void)
 	ok(!memcmp(a->digest, b->digest, sizeof(a->digest)), "and is no part of the identity");
 	submission_free(a);
 	submission_free(b);
-	ok(READ("\x10\x04\x0a\x03\x01\x02\x03", 0, &a) == 0 && a->priority == SUBMIT_PRIORITY_CRITICAL,
+	ok(READ("\x10\x04\x0a\x03\x01\x02\x03", 0, &a) == 0 &&
+	   a->priority == SUBMIT_PRIORITY_CRITICAL,
 	   "WinningPoSt is critical by itself");
 	submission_free(a);
 	submission_free(NULL);

@@ -35,7 +35,8 @@ static void quiet(gpr_log_func_args *args)
 /* "unix:///x" and "unix:x" are gRPC's own; "HOST:PORT" becomes dns. */
 static int make_target(const char *address, char *target, size_t size)
 {
-	const char *prefix = strstr(address, ":/") || !strncmp(address, "unix:", 5) ? "" : "dns:///";
+	bool own = strstr(address, ":/") || !strncmp(address, "unix:", 5);
+	const char *prefix = own ? "" : "dns:///";
 
 	if (!strchr(address, ':'))
 		return -EINVAL;
@@ -209,7 +210,8 @@ int client_call(struct client *c, const char *method, const ProtobufCMessage *re
 		const ProtobufCMessageDescriptor *type, uint64_t timeout_ms,
 		ProtobufCMessage **answer, char text[CLIENT_ERROR_TEXT])
 {
-	gpr_timespec deadline = timeout_ms ? in_ms(timeout_ms) : gpr_inf_future(GPR_CLOCK_MONOTONIC);
+	gpr_timespec deadline = timeout_ms ? in_ms(timeout_ms) :
+				gpr_inf_future(GPR_CLOCK_MONOTONIC);
 	size_t len = protobuf_c_message_get_packed_size(request);
 	grpc_slice slice = grpc_slice_malloc(len), path, details;
 	grpc_metadata_array initial, trailing;

@@ -85,8 +85,8 @@ static void print_result(const Cuzk__V1__AwaitProofResponse *r)
 	printf(",\"status\":\"%s\",\"proof_bytes\":%zu,\"error_message\":", status_name(r->status),
 	       r->proof.len);
 	ctl_quote(r->error_message);
-	printf(",\"queue_wait_ms\":%" PRIu64 ",\"srs_load_ms\":%" PRIu64 ",\"synthesis_ms\":%" PRIu64
-	       ",\"gpu_compute_ms\":%" PRIu64 ",\"total_ms\":%" PRIu64 "}\n", r->queue_wait_ms,
+	printf(",\"queue_wait_ms\":%" PRIu64 ",\"srs_load_ms\":%" PRIu64 ",\"synthesis_ms\":%"
+	       PRIu64 ",\"gpu_compute_ms\":%" PRIu64 ",\"total_ms\":%" PRIu64 "}\n", r->queue_wait_ms,
 	       r->srs_load_ms, r->synthesis_ms, r->gpu_compute_ms, r->total_ms);
 }
 
@@ -106,8 +106,8 @@ static int use_result(const char *command, const Cuzk__V1__AwaitProofResponse *r
 		if (err)
 			return ctl_fail(command, "%s: %s", out, strerror(-err));
 	}
-	fprintf(stderr, "cuzkctl %s: %s: %zu bytes of proof in %" PRIu64 " ms (waited %" PRIu64 ")\n",
-		command, r->job_id, r->proof.len, r->total_ms, r->queue_wait_ms);
+	fprintf(stderr, "cuzkctl %s: %s: %zu bytes of proof in %" PRIu64 " ms (waited %"
+		PRIu64 ")\n", command, r->job_id, r->proof.len, r->total_ms, r->queue_wait_ms);
 	return 0;
 }
 
@@ -115,7 +115,9 @@ int ctl_prove(int argc, char **argv)
 {
 	Cuzk__V1__ProveRequest prove = CUZK__V1__PROVE_REQUEST__INIT;
 	const char *request = NULL, *out = NULL;
-	const struct ctl_option options[] = { { "--request", &request }, { "--out", &out }, { NULL } };
+	const struct ctl_option options[] = {
+		{ "--request", &request }, { "--out", &out }, { NULL }
+	};
 	struct ctl_connection conn = { 0 };
 	Cuzk__V1__ProveResponse *answer;
 	struct loaded l;

@@ -49,7 +49,8 @@ static double finished(const char *text, const char *kind, const char *result)
 {
 	char sample[256];
 
-	snprintf(sample, sizeof(sample), "cuzk_jobs_total{kind=\"%s\",result=\"%s\"}", kind, result);
+	snprintf(sample, sizeof(sample), "cuzk_jobs_total{kind=\"%s\",result=\"%s\"}", kind,
+		 result);
 	return metric(text, sample);
 }
 
@@ -71,8 +72,8 @@ static void instances(const Cuzk__V1__GetStatusResponse *st, const char *text, d
 {
 	size_t i;
 
-	printf("%-16s %-5s %9s %8s %8s %8s %12s  %-13s %s\n", "INSTANCE", "UP", "PROOFS/S", "RUNNING",
-	       "INVALID", "FAULTS", "RESIDENT", "PROVES", "JOB");
+	printf("%-16s %-5s %9s %8s %8s %8s %12s  %-13s %s\n", "INSTANCE", "UP", "PROOFS/S",
+	       "RUNNING", "INVALID", "FAULTS", "RESIDENT", "PROVES", "JOB");
 	for (i = 0; i < st->n_gpus; i++) {
 		const Cuzk__V1__GPUStatus *g = st->gpus[i];
 		double n = labelled(text, "cuzk_instance_completed_total", "instance", g->name);

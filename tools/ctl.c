@@ -101,7 +101,9 @@ int ctl_duration(const char *text, uint64_t *ms)
 	static const struct {
 		const char *suffix;
 		uint64_t ms;
-	} units[] = { { "", 1000 }, { "ms", 1 }, { "s", 1000 }, { "min", 60000 }, { "h", 3600000 } };
+	} units[] = {
+		{ "", 1000 }, { "ms", 1 }, { "s", 1000 }, { "min", 60000 }, { "h", 3600000 }
+	};
 	char *end;
 	uint64_t n;
 	size_t i;

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* service-journal.c - the jobs that the journal gives back at start */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "plugin/log.h"
+#include "plugin/service.h"
+
+static int replay_job(void *ctx, uint64_t seq, struct submission *sub, uint32_t uid,
+		      uint64_t accepted_wall_us)
+{
+	struct service *svc = ctx;
+	struct job *job;
+	uint64_t age;
+
+	if (sub->kind == CUZK_KIND_UNSPECIFIED)
+		return 0;
+	job = job_open(&svc->jobs, sub, seq, now_us());
+	if (!job)
+		return -ENOMEM;
+	age = wall_us() - accepted_wall_us;
+	if (accepted_wall_us < wall_us() && age < job->accepted_us)
+		job->accepted_us -= age;
+	job->accepted_wall_us = accepted_wall_us;
+	job->uid = uid;
+	job->durable = true;
+	job->resumed = true;
+	job->detached = true;
+	svc->n_unplanned++;
+	return 0;
+}
+
+static int replay_part(void *ctx, uint64_t seq, uint32_t partition, const uint8_t *proof)
+{
+	struct service *svc = ctx;
+	struct job *job = jobs_find_seq(&svc->jobs, seq);
+
+	if (!job || job->state != JOB_WAITING)
+		return 0;
+	return job_restore_part(job, partition, proof);
+}
+
+static int replay_end(void *ctx, uint64_t seq, const struct journal_end *end)
+{
+	struct service *svc = ctx;
+	struct job *job = jobs_find_seq(&svc->jobs, seq);
+	struct cuzk_plan plan = { .size = sizeof(plan), .n_partitions = end->n_partitions };
+	int err;
+
+	if (!job || job->state != JOB_WAITING)
+		return 0;
+	job->finished_wall_us = end->finished_wall_us;
+	if (end->state == JOB_COMPLETED) {
+		err = job_plan(job, &plan, now_us());
+		if (err == -ENOMEM)
+			return err;
+		if (err || job->n_done != plan.n_partitions) {
+			/* a partition's record is lost, and the request is gone by now */
+			log_error("journal: the result of job %s is incomplete; forgotten",
+				  job->id);
+			svc->n_unplanned--;
+			job_close(&svc->jobs, job);
+			return 0;
+		}
+	}
+	svc->n_unplanned--;
+	job_end(&svc->jobs, job, end->state, end->cls, end->text, now_us());
+	/* the counters tell what happened since start */
+	svc->jobs.completed[job->kind] -= end->state == JOB_COMPLETED;
+	svc->jobs.failed[job->kind] -= end->state == JOB_FAILED;
+	svc->jobs.cancelled[job->kind] -= end->state == JOB_CANCELLED;
+	if (end->state == JOB_FAILED && end->cls < 8)
+		svc->jobs.failed_class[end->cls]--;
+	return 0;
+}
+
+static void on_durable(void *ctx, uint64_t seq, int err)
+{
+	struct service *svc = ctx;
+	struct job *job = jobs_find_seq(&svc->jobs, seq);
+
+	if (!job)
+		return;
+	job->durable = !err;
+	api_job_durable(svc, job, err);
+}
+
+static const struct journal_ops journal_ops = {
+	.job = replay_job,
+	.part = replay_part,
+	.end = replay_end,
+	.durable = on_durable,
+};
+
+int service_open_journal(struct service *svc)
+{
+	const char *dir = svc->config->global.state_dir;
+	char text[JOURNAL_ERROR_TEXT];
+	struct log_fields f;
+	struct list *pos;
+	int err;
+
+	if (mkdir(dir, 0700) < 0 && errno != EEXIST) {
+		err = -errno;
+		log_error("state_dir %s: %s", dir, strerror(-err));
+		return err;
+	}
+	err = journal_open(&svc->journal, dir, &journal_ops, svc, text);
+	if (err) {
+		log_error("state_dir %s", text);
+		return err;
+	}
+	if (svc->jobs.next_seq < journal_next_seq(svc->journal))
+		svc->jobs.next_seq = journal_next_seq(svc->journal);
+	svc->resumed = svc->jobs.n_waiting;
+	list_each(pos, &svc->jobs.waiting) {
+		const struct job *job = list_entry(pos, struct job, entry);
+
+		f = service_job_fields(job, "resumed");
+		log_event(LOG_NOTICE, &f, "job %s: resumed, %u partition(s) done before", job->id,
+			  job->n_restored);
+	}
+	return 0;
+}
