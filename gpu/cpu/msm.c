@@ -111,11 +111,16 @@ static void plan_make(struct plan *p, size_t n, size_t n_ones, unsigned int n_wi
 	p->log_buckets = p->rc.width[0] - 1;
 	p->share = 1;
 	p->n_blocks = 1;
+	/* windows whose entries fit; one has to, however many scalars there are */
+	group = n ? ENTRIES_BUDGET / ((uint64_t)ENTRY_SIZE * n) : 1;
+	if (!group)
+		group = 1;
 	if (p->log_buckets > LOG_SLOTS) {
 		p->n_blocks = (size_t)1 << (p->log_buckets - LOG_SLOTS);
 		p->log_buckets = LOG_SLOTS;
 	} else {
 		p->share = min_size(min_size(16, n_windows), 1u << (LOG_SLOTS - p->log_buckets));
+		p->share = min_size(p->share, group);
 	}
 	/* chunks: some for every thread, and long enough for all blocks of a window */
 	p->chunk = min_size((size_t)1 << 14, div_up(div_up(n, 4 * threads), 1024) * 1024);
@@ -124,7 +129,6 @@ static void plan_make(struct plan *p, size_t n, size_t n_ones, unsigned int n_wi
 	if (!p->chunk)
 		p->chunk = 1024;
 	p->n_chunks = div_up(n, p->chunk);
-	group = n ? ENTRIES_BUDGET / ((uint64_t)ENTRY_SIZE * n) : 1;
 	if (group > p->share * div_up(JOBS_PER_THREAD * threads, p->n_blocks))
 		group = p->share * div_up(JOBS_PER_THREAD * threads, p->n_blocks);
 	if (group < p->share)
