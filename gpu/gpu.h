@@ -78,6 +78,11 @@ enum gpu_h_basis {
 enum gpu_point_encoding {
 	GPU_POINTS_ZCASH,	/* uncompressed big-endian, as in .params */
 	GPU_POINTS_MONT,	/* struct g1_affine / g2_affine, as in .zkey and memory */
+	/*
+	 * struct scalar, canonical: the points are these multiples of the
+	 * generators.  For development parameters; nothing is checked.
+	 */
+	GPU_POINTS_SCALARS,
 };
 
 /*

@@ -24,6 +24,8 @@
 #include "gpu/cuda/kernels.h"
 #include "gpu/cuda/kernels_msm.cu"
 #include "gpu/cuda/kernels_fr.cu"
+#include "gpu/cuda/kernels_cs.cu"
+#include "gpu/cuda/kernels_points.cu"
 
 #undef cuEventElapsedTime	/* the header maps it to a later version */
 
@@ -322,6 +324,7 @@ CUresult cuEventCreate(CUevent *event, unsigned int) { ENTER(); *event = NULL; r
 CUresult cuEventDestroy_v2(CUevent) { return CUDA_SUCCESS; }
 CUresult cuEventRecord(CUevent, CUstream) { ENTER(); return CUDA_SUCCESS; }
 CUresult cuEventQuery(CUevent) { return CUDA_SUCCESS; }
+CUresult cuEventSynchronize(CUevent) { ENTER(); return CUDA_SUCCESS; }
 CUresult cuEventElapsedTime(float *ms, CUevent, CUevent) { *ms = 0; return CUDA_SUCCESS; }
 CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned int) { return CUDA_SUCCESS; }
 

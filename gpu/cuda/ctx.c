@@ -16,8 +16,10 @@
 /* fatbin.S */
 extern const char cuda_fatbin_msm[] __attribute__((visibility("hidden")));
 extern const char cuda_fatbin_fr[] __attribute__((visibility("hidden")));
+extern const char cuda_fatbin_cs[] __attribute__((visibility("hidden")));
+extern const char cuda_fatbin_points[] __attribute__((visibility("hidden")));
 
-enum { MODULE_MSM, MODULE_FR };
+enum { MODULE_MSM, MODULE_FR, MODULE_CS, MODULE_POINTS };
 
 static const struct {
 	const char *name;
@@ -28,6 +30,12 @@ static const struct {
 #undef X
 #define X(k) [KERNEL_##k] = { #k, MODULE_FR },
 	CUDA_KERNELS_FR(X)
+#undef X
+#define X(k) [KERNEL_##k] = { #k, MODULE_CS },
+	CUDA_KERNELS_CS(X)
+#undef X
+#define X(k) [KERNEL_##k] = { #k, MODULE_POINTS },
+	CUDA_KERNELS_POINTS(X)
 #undef X
 };
 
@@ -145,10 +153,15 @@ static int find_device(struct cuda_ctx *ctx, char *err)
 
 static int load_kernels(struct cuda_ctx *ctx, char *err)
 {
-	const void *images[] = { cuda_fatbin_msm, cuda_fatbin_fr };
+	const void *images[CUDA_MODULES] = {
+		[MODULE_MSM] = cuda_fatbin_msm,
+		[MODULE_FR] = cuda_fatbin_fr,
+		[MODULE_CS] = cuda_fatbin_cs,
+		[MODULE_POINTS] = cuda_fatbin_points,
+	};
 	int i, r;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < CUDA_MODULES; i++) {
 		r = cuda_check(ctx, ctx->drv->module_load(&ctx->modules[i], images[i]),
 			       "loading kernels");
 		if (r) {
@@ -256,7 +269,7 @@ void cuda_ctx_close(struct cuda_ctx *ctx)
 		ctx->drv->ctx_set_current(ctx->ctx);
 		if (ctx->memory)
 			ctx->drv->mem_free(ctx->memory);
-		for (i = 0; i < 2; i++)
+		for (i = 0; i < CUDA_MODULES; i++)
 			if (ctx->modules[i])
 				ctx->drv->module_unload(ctx->modules[i]);
 		if (ctx->stream)
@@ -265,6 +278,13 @@ void cuda_ctx_close(struct cuda_ctx *ctx)
 	}
 	arena_close(ctx->arena);
 	free(ctx);
+}
+
+int cuda_ctx_enter(struct cuda_ctx *ctx)
+{
+	if (ctx->lost)
+		return -EIO;
+	return cuda_check(ctx, ctx->drv->ctx_set_current(ctx->ctx), "selecting the device");
 }
 
 int cuda_alloc(struct cuda_ctx *ctx, CUdeviceptr *p, uint64_t bytes)

@@ -17,12 +17,14 @@
 #include "gpu/cuda/kernels.h"
 #include "gpu/gpu.h"
 
+#define CUDA_MODULES 4
+
 struct cuda_ctx {
 	const struct cuda_driver *drv;
 	struct gpu_config config;
 	CUdevice device;
 	CUcontext ctx;
-	CUmodule modules[2];
+	CUmodule modules[CUDA_MODULES];
 	CUfunction kernels[CUDA_KERNEL_COUNT];
 	CUstream stream;
 	CUdeviceptr memory;		/* what the arena hands out */
@@ -42,6 +44,9 @@ struct cuda_ctx {
 /* Chooses the device by UUID or PCI address, opens it. One line in err (256 bytes). */
 int cuda_ctx_open(struct cuda_ctx **ctx, const struct gpu_config *config, char *err);
 void cuda_ctx_close(struct cuda_ctx *ctx);
+
+/* Makes the device the calling thread's: before its first use on a thread. */
+int cuda_ctx_enter(struct cuda_ctx *ctx);
 
 /* 0 or -errno; logs "gpu NAME: WHAT failed: ..." and sets lost where it is so. */
 int cuda_check(struct cuda_ctx *ctx, CUresult res, const char *what);

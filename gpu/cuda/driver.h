@@ -57,6 +57,7 @@
 	X(event_destroy, "cuEventDestroy_v2", (CUevent event))					\
 	X(event_record, "cuEventRecord", (CUevent event, CUstream stream))			\
 	X(event_query, "cuEventQuery", (CUevent event))						\
+	X(event_wait, "cuEventSynchronize", (CUevent event))					\
 	X(event_elapsed, "cuEventElapsedTime", (float *ms, CUevent start, CUevent end))		\
 	X(stream_wait_event, "cuStreamWaitEvent",						\
 	  (CUstream stream, CUevent event, unsigned int flags))

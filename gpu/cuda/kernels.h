@@ -45,9 +45,26 @@
 	X(fr_quotient_powers)		\
 	X(fr_quotient_odd)
 
+#define CUDA_KERNELS_CS(X)		\
+	X(eval_rows)			\
+	X(eval_tail)			\
+	X(eval_ports)			\
+	X(select_count)			\
+	X(select_fill)
+
+#define CUDA_KERNELS_POINTS(X)		\
+	X(points_load_g1)		\
+	X(points_load_g2)		\
+	X(points_encode_g1)		\
+	X(points_encode_g2)		\
+	X(base_mul_g1)			\
+	X(base_mul_g2)
+
 #define CUDA_KERNELS(X)			\
 	CUDA_KERNELS_MSM(X)		\
-	CUDA_KERNELS_FR(X)
+	CUDA_KERNELS_FR(X)		\
+	CUDA_KERNELS_CS(X)		\
+	CUDA_KERNELS_POINTS(X)
 
 enum cuda_kernel {
 #define X(name) KERNEL_##name,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* kernels_fr.cu - entry points of the scalar-field kernels */
-#include "gpu/cuda/evaluate.cuh"
 #include "gpu/cuda/ntt.cuh"
 
 #define NTT_PASS(K, order, DIT, layout, ROWS)						\

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* cuda.c - gpu.h on a CUDA device */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "gpu/cuda/device.h"
+
+uint64_t device_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+int device_progress(struct gpu *gpu, enum gpu_stage stage, uint64_t done, uint64_t total)
+{
+	const struct gpu_config *c = &gpu->ctx->config;
+
+	if (c->progress)
+		c->progress(c->arg, stage, done, total);
+	return c->cancelled && c->cancelled(c->arg) ? -ECANCELED : 0;
+}
+
+void device_stage(struct gpu *gpu, enum gpu_stage stage, uint64_t ns)
+{
+	pthread_mutex_lock(&gpu->stats_lock);
+	gpu->stats.ns[stage] += ns;
+	gpu->stats.device_bytes = arena_used(gpu->ctx->arena);
+	gpu->stats.device_peak = arena_peak(gpu->ctx->arena);
+	pthread_mutex_unlock(&gpu->stats_lock);
+}
+
+static void device_close(struct gpu *gpu)
+{
+	int i;
+
+	if (!gpu)
+		return;
+	if (gpu->ctx) {
+		cuda_ctx_enter(gpu->ctx);
+		for (i = 0; i < 2; i++)
+			cuda_free(gpu->ctx, gpu->base[i].table);
+		cuda_ntt_close(gpu->ntt);
+		cuda_upload_close(gpu->upload);
+		cuda_ctx_close(gpu->ctx);
+	}
+	tpool_close(gpu->pool);
+	pthread_mutex_destroy(&gpu->stats_lock);
+	free(gpu);
+}
+
+static int device_open(struct gpu **out, const struct gpu_config *config, char *err)
+{
+	struct gpu_config c = { .size = sizeof(c) };
+	struct gpu *gpu;
+	int r;
+
+	memcpy(&c, config, config->size < sizeof(c) ? config->size : sizeof(c));
+	if (c.device && !*c.device)
+		c.device = NULL;
+	if (c.host_budget && c.host_budget < cuda_upload_bytes()) {
+		snprintf(err, 256, "host_budget: a CUDA device needs %llu MiB of it",
+			 (unsigned long long)cuda_upload_bytes() >> 20);
+		return -ENOMEM;
+	}
+	gpu = calloc(1, sizeof(*gpu));
+	if (!gpu) {
+		snprintf(err, 256, "out of memory");
+		return -ENOMEM;
+	}
+	pthread_mutex_init(&gpu->stats_lock, NULL);
+	r = tpool_open(&gpu->pool, c.threads);
+	if (r) {
+		snprintf(err, 256, "starting threads: %s", strerror(-r));
+		goto err_close;
+	}
+	r = cuda_ctx_open(&gpu->ctx, &c, err);
+	if (r)
+		goto err_close;
+	gpu->ctx->config.device = NULL;	/* the caller's */
+	snprintf(err, 256, "gpu %s: no memory for its buffers", gpu->ctx->name);
+	r = cuda_ntt_open(&gpu->ntt, gpu->ctx);
+	if (!r)
+		r = cuda_upload_open(&gpu->upload, gpu->ctx, gpu->pool);
+	if (r)
+		goto err_close;
+	gpu->stats.host_bytes = gpu->stats.host_peak = cuda_upload_bytes();
+	*out = gpu;
+	return 0;
+
+err_close:
+	device_close(gpu);
+	return r;
+}
+
+static void device_stats(struct gpu *gpu, struct gpu_stats *stats)
+{
+	pthread_mutex_lock(&gpu->stats_lock);
+	*stats = gpu->stats;
+	pthread_mutex_unlock(&gpu->stats_lock);
+}
+
+/* A vector of the caller's on the device. */
+static int take(struct gpu *gpu, CUdeviceptr *p, const void *data, uint64_t bytes)
+{
+	int r = cuda_alloc(gpu->ctx, p, bytes);
+
+	return r ? r : cuda_upload(gpu->upload, *p, data, bytes);
+}
+
+/* data[i] *= factor * base^i, in natural order */
+static int scale(struct gpu *gpu, CUdeviceptr data, unsigned int log_n, const struct fr *base,
+		 const struct fr *factor)
+{
+	int r = cuda_ntt_reverse(gpu->ntt, data, log_n);
+
+	if (!r)
+		r = cuda_ntt_scale_reversed(gpu->ntt, data, log_n, base, factor);
+	return r ? r : cuda_ntt_reverse(gpu->ntt, data, log_n);
+}
+
+static int ntt_device(struct gpu *gpu, CUdeviceptr p, unsigned int log_n, bool inverse,
+		      const struct fr *root, const struct fr *shift)
+{
+	struct fr base = shift ? *shift : fr_one, factor = fr_one;
+	int r = 0;
+
+	if (inverse) {
+		fr_inv_vartime(&base, &base);
+		fr_from_u64(&factor, UINT64_C(1) << log_n);
+		fr_inv_vartime(&factor, &factor);
+	} else if (shift) {
+		r = scale(gpu, p, log_n, &base, &factor);
+	}
+	if (!r)
+		r = cuda_ntt_run(gpu->ntt, p, log_n, root, inverse, CUDA_NTT_DIF);
+	if (!r && inverse)
+		r = cuda_ntt_scale_reversed(gpu->ntt, p, log_n, &base, &factor);
+	return r ? r : cuda_ntt_reverse(gpu->ntt, p, log_n);
+}
+
+static int device_ntt(struct gpu *gpu, struct fr *data, unsigned int log_n, bool inverse,
+		      const struct fr *root, const struct fr *shift)
+{
+	CUdeviceptr p;
+	int r;
+
+	if (log_n > CUDA_NTT_MAX_LOG)
+		return -EINVAL;
+	r = cuda_ctx_enter(gpu->ctx);
+	if (r)
+		return r;
+	r = take(gpu, &p, data, sizeof(*data) << log_n);
+	if (!r)
+		r = ntt_device(gpu, p, log_n, inverse, root, shift);
+	if (!r)
+		r = cuda_copy_down(gpu->ctx, data, p, sizeof(*data) << log_n);
+	cuda_free(gpu->ctx, p);
+	return r;
+}
+
+static int device_quotient(struct gpu *gpu, struct fr *a, struct fr *b, unsigned int log_n,
+			   enum gpu_h_basis basis, struct scalar *h)
+{
+	CUdeviceptr da = 0, db = 0, dh = 0;
+	uint64_t bytes = sizeof(*a) << log_n;
+	int r;
+
+	if (log_n >= CUDA_NTT_MAX_LOG)
+		return -EINVAL;
+	r = cuda_ctx_enter(gpu->ctx);
+	if (!r)
+		r = take(gpu, &da, a, bytes);
+	if (!r)
+		r = take(gpu, &db, b, bytes);
+	if (!r)
+		r = cuda_alloc(gpu->ctx, &dh, bytes);
+	if (!r)
+		r = cuda_quotient(gpu->ntt, da, db, dh, log_n, basis);
+	if (!r && basis == GPU_H_POWERS)
+		r = cuda_ntt_reverse(gpu->ntt, dh, log_n);
+	if (!r)
+		r = cuda_copy_down(gpu->ctx, h, dh, bytes);
+	cuda_free(gpu->ctx, da);
+	cuda_free(gpu->ctx, db);
+	cuda_free(gpu->ctx, dh);
+	return r;
+}
+
+static int device_msm(struct gpu *gpu, enum cuda_group group, const void *points,
+		      const struct scalar *scalars, size_t n, void *out)
+{
+	CUdeviceptr dp = 0, ds = 0;
+	int r;
+
+	r = cuda_ctx_enter(gpu->ctx);
+	if (!r)
+		r = take(gpu, &dp, points, n * cuda_point_size(group));
+	if (!r)
+		r = take(gpu, &ds, scalars, n * sizeof(*scalars));
+	if (!r)
+		r = cuda_msm(gpu->ctx, group, dp, ds, 0, n, out);
+	cuda_free(gpu->ctx, dp);
+	cuda_free(gpu->ctx, ds);
+	return r;
+}
+
+static int device_msm_g1(struct gpu *gpu, const struct g1_affine *points,
+			 const struct scalar *scalars, size_t n, struct g1_affine *out)
+{
+	return device_msm(gpu, CUDA_G1, points, scalars, n, out);
+}
+
+static int device_msm_g2(struct gpu *gpu, const struct g2_affine *points,
+			 const struct scalar *scalars, size_t n, struct g2_affine *out)
+{
+	return device_msm(gpu, CUDA_G2, points, scalars, n, out);
+}
+
+static int device_evaluate(struct gpu *gpu, struct gpu_cs *cs, const struct cs_witness *w,
+			   struct fr *a, struct fr *b, struct fr *c, uint64_t *bad_row)
+{
+	uint64_t bytes = sizeof(*a) << cs->cs->log_domain;
+	CUdeviceptr v[3] = { 0, 0, 0 };
+	struct device_witness dw = { 0 };
+	struct fr *to[3] = { a, b, c };
+	int i, r;
+
+	r = cuda_ctx_enter(gpu->ctx);
+	if (!r)
+		r = cuda_witness_load(gpu, cs, w, &dw);
+	for (i = 0; i < 3 && !r; i++)
+		if (to[i])
+			r = cuda_alloc(gpu->ctx, &v[i], bytes);
+	if (!r)
+		r = cuda_evaluate(gpu, cs, &dw, v[0], v[1], v[2], c ? bad_row : NULL);
+	for (i = 0; i < 3 && !r; i++)
+		if (to[i])
+			r = cuda_copy_down(gpu->ctx, to[i], v[i], bytes);
+	for (i = 0; i < 3; i++)
+		cuda_free(gpu->ctx, v[i]);
+	cuda_witness_free(gpu, &dw);
+	return r;
+}
+
+static const struct gpu_ops ops = {
+	.name = "cuda",
+	.open = device_open,
+	.close = device_close,
+	.stats = device_stats,
+	.cs_load = cuda_cs_load,
+	.cs_unload = cuda_cs_unload,
+	.srs_load = cuda_srs_load,
+	.srs_unload = cuda_srs_unload,
+	.prove_start = cuda_prove_start,
+	.prove_finish = cuda_prove_finish,
+	.ntt = device_ntt,
+	.quotient = device_quotient,
+	.msm_g1 = device_msm_g1,
+	.msm_g2 = device_msm_g2,
+	.mul_base_g1 = cuda_mul_base_g1,
+	.mul_base_g2 = cuda_mul_base_g2,
+	.evaluate = device_evaluate,
+};
+
+const struct gpu_ops *gpu_cuda_ops(void)
+{
+	return &ops;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * device.h - the objects behind gpu_cuda_ops()
+ *
+ * A proof's witness goes to the device when it starts; everything else is done
+ * when it finishes, so that the host makes the next witness meanwhile.
+ */
+#ifndef CUZK_GPU_CUDA_DEVICE_H
+#define CUZK_GPU_CUDA_DEVICE_H
+
+#include <pthread.h>
+
+#include "gpu/cuda/ctx.h"
+#include "gpu/cuda/msm.h"
+#include "gpu/cuda/ntt.h"
+#include "lib/tpool.h"
+
+#define CUDA_JOBS 2	/* proofs between start and finish */
+
+/* Multiples of a point, on the device. */
+struct base_table {
+	CUdeviceptr table;
+	union {
+		struct g1_affine g1;
+		struct g2_affine g2;
+	} of;
+};
+
+struct gpu {
+	struct cuda_ctx *ctx;
+	struct cuda_ntt *ntt;
+	struct tpool *pool;
+	struct cuda_upload *upload;
+	struct base_table base[2];	/* by group */
+	unsigned int n_jobs;
+
+	pthread_mutex_t stats_lock;	/* protects stats; innermost */
+	struct gpu_stats stats;
+};
+
+/* ---- cuda.c ---- */
+
+/* Progress to the owner of the device; cancelled: -ECANCELED. */
+int device_progress(struct gpu *gpu, enum gpu_stage stage, uint64_t done, uint64_t total);
+/* Adds to a stage's time, and renews the figures of memory and traffic. */
+void device_stage(struct gpu *gpu, enum gpu_stage stage, uint64_t ns);
+uint64_t device_now_ns(void);
+
+/* ---- upload.c: from ordinary host memory, by way of pinned memory ---- */
+
+struct cuda_upload;
+
+int cuda_upload_open(struct cuda_upload **upload, struct cuda_ctx *ctx, struct tpool *pool);
+void cuda_upload_close(struct cuda_upload *upload);
+/* When it returns, from may go; later work on the stream sees the data. */
+int cuda_upload(struct cuda_upload *upload, CUdeviceptr to, const void *from, uint64_t bytes);
+/* Bytes of pinned host memory that it holds. */
+uint64_t cuda_upload_bytes(void);
+
+/* ---- evaluate.c: constraint systems ---- */
+
+/* The kernels' struct eval_args. */
+struct eval_args {
+	CUdeviceptr items, templates, instances, lc_end, terms, ports, own, coeffs, small;
+	CUdeviceptr bits, full, inputs;
+};
+
+struct gpu_cs {
+	const struct cs *cs;
+	struct eval_args args;		/* without a witness */
+	uint32_t n_items;
+	CUdeviceptr full_map, full_rank;
+	CUdeviceptr a_density, b_density;	/* over the aux variables */
+};
+
+/* A witness on the device. */
+struct device_witness {
+	CUdeviceptr bits, full, inputs;
+	struct fr *host_inputs;		/* n_inputs */
+};
+
+int cuda_cs_load(struct gpu *gpu, const struct cs *cs, struct gpu_cs **out);
+void cuda_cs_unload(struct gpu *gpu, struct gpu_cs *cs);
+int cuda_witness_load(struct gpu *gpu, const struct gpu_cs *cs, const struct cs_witness *w,
+		      struct device_witness *out);
+void cuda_witness_free(struct gpu *gpu, struct device_witness *w);
+/*
+ * Values of all rows of the domain to a, b and c (0: not wanted), vectors of
+ * 2^log_domain.  With bad_row, rows are checked, c or no c: the first with
+ * a b != c, or UINT64_MAX.
+ */
+int cuda_evaluate(struct gpu *gpu, const struct gpu_cs *cs, const struct device_witness *w,
+		  CUdeviceptr a, CUdeviceptr b, CUdeviceptr c, uint64_t *bad_row);
+
+/* ---- srs.c: parameters ---- */
+
+enum cuda_vector {
+	CUDA_VECTOR_H,
+	CUDA_VECTOR_L,
+	CUDA_VECTOR_A,
+	CUDA_VECTOR_B1,
+	CUDA_VECTOR_B2,
+	CUDA_VECTOR_N
+};
+
+struct gpu_srs {
+	enum gpu_h_basis h_basis;
+	bool dense;
+	uint64_t n[CUDA_VECTOR_N];
+	/* Montgomery affine; h of POWERS in bit-reversed order, as cuda_quotient leaves h */
+	CUdeviceptr points[CUDA_VECTOR_N];
+};
+
+static inline enum cuda_group cuda_vector_group(enum cuda_vector v)
+{
+	return v == CUDA_VECTOR_B2 ? CUDA_G2 : CUDA_G1;
+}
+
+int cuda_srs_load(struct gpu *gpu, const struct gpu_srs_desc *desc, int check, struct gpu_srs **out,
+		  uint64_t *bad);
+void cuda_srs_unload(struct gpu *gpu, struct gpu_srs *srs);
+
+/* ---- base.c: multiples of one point ---- */
+
+/*
+ * Points scalars[i] * base to device memory, Montgomery affine; reverse_bits:
+ * point i goes to the place of its reversed index of so many bits.  scalars are
+ * the host's, canonical.
+ */
+int cuda_base_mul(struct gpu *gpu, enum cuda_group group, const void *base,
+		  const struct scalar *scalars, uint64_t n, int reverse_bits, CUdeviceptr out,
+		  enum gpu_stage stage);
+int cuda_mul_base_g1(struct gpu *gpu, const struct g1_affine *base, const struct scalar *scalars,
+		     size_t n, uint8_t (*out)[96]);
+int cuda_mul_base_g2(struct gpu *gpu, const struct g2_affine *base, const struct scalar *scalars,
+		     size_t n, uint8_t (*out)[192]);
+
+/* ---- select.c: the witness of one sum ---- */
+
+struct selection {
+	CUdeviceptr ones;	/* point indices */
+	uint64_t n_ones;
+	CUdeviceptr scalars, index;
+	uint64_t n;
+};
+
+/* Points that the sum takes. */
+uint64_t cuda_selection_points(const struct gpu_cs *cs, const struct gpu_srs *srs,
+			       enum cuda_vector vector);
+/* For every vector but H. */
+int cuda_select(struct gpu *gpu, const struct gpu_cs *cs, const struct gpu_srs *srs,
+		const struct device_witness *w, enum cuda_vector vector, struct selection *out);
+void cuda_selection_free(struct gpu *gpu, struct selection *s);
+
+/* ---- prove.c ---- */
+
+int cuda_prove_start(struct gpu *gpu, struct gpu_cs *cs, struct gpu_srs *srs,
+		     const struct cs_witness *w, bool check_satisfied, struct gpu_job **job,
+		     uint64_t *bad_row);
+int cuda_prove_finish(struct gpu *gpu, struct gpu_job *job, struct gpu_sums *sums);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* prove.c - evaluation, quotient and the five sums of one proof */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/cuda/device.h"
+
+struct gpu_job {
+	struct gpu_cs *cs;
+	struct gpu_srs *srs;
+	struct device_witness w;
+	uint64_t upload_ns;
+	uint64_t bytes_up;
+};
+
+/* Three vectors over the domain; a and b go when the quotient is made. */
+struct vectors {
+	CUdeviceptr a, b, h;
+};
+
+static void vectors_free(struct gpu *gpu, struct vectors *v)
+{
+	cuda_free(gpu->ctx, v->a);
+	cuda_free(gpu->ctx, v->b);
+	cuda_free(gpu->ctx, v->h);
+	memset(v, 0, sizeof(*v));
+}
+
+static int vectors_alloc(struct gpu *gpu, const struct cs *cs, struct vectors *v)
+{
+	uint64_t bytes = sizeof(struct fr) << cs->log_domain;
+	int r;
+
+	memset(v, 0, sizeof(*v));
+	if ((r = cuda_alloc(gpu->ctx, &v->a, bytes)) || (r = cuda_alloc(gpu->ctx, &v->b, bytes)) ||
+	    (r = cuda_alloc(gpu->ctx, &v->h, bytes)))
+		vectors_free(gpu, v);
+	return r;
+}
+
+/* The parameters are of this system. */
+static bool srs_fits(const struct gpu_cs *cs, const struct gpu_srs *srs)
+{
+	uint64_t n_h = (UINT64_C(1) << cs->cs->log_domain) - (srs->h_basis == GPU_H_POWERS);
+	int i;
+
+	if (srs->n[CUDA_VECTOR_H] != n_h)
+		return false;
+	for (i = CUDA_VECTOR_L; i < CUDA_VECTOR_N; i++)
+		if (srs->n[i] != cuda_selection_points(cs, srs, i))
+			return false;
+	return true;
+}
+
+static int check_rows(struct gpu *gpu, const struct gpu_job *job, uint64_t *bad_row)
+{
+	uint64_t bad = UINT64_MAX;
+	struct vectors v;
+	int r;
+
+	r = vectors_alloc(gpu, job->cs->cs, &v);
+	if (!r)
+		r = cuda_evaluate(gpu, job->cs, &job->w, v.a, v.b, 0, &bad);
+	vectors_free(gpu, &v);
+	if (!r && bad != UINT64_MAX) {
+		*bad_row = bad;
+		r = -EDOM;
+	}
+	return r;
+}
+
+int cuda_prove_start(struct gpu *gpu, struct gpu_cs *cs, struct gpu_srs *srs,
+		     const struct cs_witness *w, bool check_satisfied, struct gpu_job **out,
+		     uint64_t *bad_row)
+{
+	uint64_t up = gpu->ctx->bytes_up, start = device_now_ns();
+	struct gpu_job *job;
+	int r;
+
+	if (!srs_fits(cs, srs))
+		return -EINVAL;
+	if (gpu->n_jobs == CUDA_JOBS)
+		return -EAGAIN;
+	r = cuda_ctx_enter(gpu->ctx);
+	if (!r)
+		r = device_progress(gpu, GPU_STAGE_UPLOAD, 0, 1);
+	if (r)
+		return r;
+	job = calloc(1, sizeof(*job));
+	if (!job)
+		return -ENOMEM;
+	job->cs = cs;
+	job->srs = srs;
+	r = cuda_witness_load(gpu, cs, w, &job->w);
+	if (!r && check_satisfied)
+		r = check_rows(gpu, job, bad_row);
+	if (!r)
+		r = cuda_wait(gpu->ctx);
+	if (r) {
+		cuda_witness_free(gpu, &job->w);
+		free(job);
+		return r;
+	}
+	job->upload_ns = device_now_ns() - start;
+	job->bytes_up = gpu->ctx->bytes_up - up;
+	gpu->n_jobs++;
+	*out = job;
+	return 0;
+}
+
+/* h = the sum over the quotient: the only stages with vectors as long as the domain */
+static int sum_h(struct gpu *gpu, const struct gpu_job *job, struct g1_affine *sum)
+{
+	unsigned int log_n = job->cs->cs->log_domain;
+	uint64_t n = job->srs->n[CUDA_VECTOR_H], t = device_now_ns();
+	struct vectors v;
+	int r;
+
+	r = vectors_alloc(gpu, job->cs->cs, &v);
+	if (r)
+		return r;
+	r = device_progress(gpu, GPU_STAGE_EVALUATE, 0, 1);
+	if (!r)
+		r = cuda_evaluate(gpu, job->cs, &job->w, v.a, v.b, 0, NULL);
+	device_stage(gpu, GPU_STAGE_EVALUATE, device_now_ns() - t);
+	if (!r)
+		r = device_progress(gpu, GPU_STAGE_NTT, 0, 1);
+	t = device_now_ns();
+	if (!r)
+		r = cuda_quotient(gpu->ntt, v.a, v.b, v.h, log_n, job->srs->h_basis);
+	if (!r)
+		r = cuda_wait(gpu->ctx);
+	device_stage(gpu, GPU_STAGE_NTT, device_now_ns() - t);
+	cuda_free(gpu->ctx, v.a);
+	cuda_free(gpu->ctx, v.b);
+	v.a = v.b = 0;
+	if (!r)
+		r = device_progress(gpu, GPU_STAGE_MSM_H, 0, 1);
+	t = device_now_ns();
+	if (!r)
+		r = cuda_msm(gpu->ctx, CUDA_G1, job->srs->points[CUDA_VECTOR_H], v.h, 0, n, sum);
+	device_stage(gpu, GPU_STAGE_MSM_H, device_now_ns() - t);
+	vectors_free(gpu, &v);
+	return r;
+}
+
+/* One sum over a selection of the witness; out: g1_affine or g2_affine. */
+static int sum_selection(struct gpu *gpu, const struct gpu_srs *srs, enum cuda_vector vector,
+			 const struct selection *s, void *out)
+{
+	enum cuda_group group = cuda_vector_group(vector);
+	CUdeviceptr points = srs->points[vector];
+	union {
+		struct g1_affine g1;
+		struct g2_affine g2;
+	} ones, rest;
+	struct g1 g1;
+	struct g2 g2;
+	int r;
+
+	r = cuda_sum(gpu->ctx, group, points, s->ones, s->n_ones, &ones);
+	if (!r)
+		r = cuda_msm(gpu->ctx, group, points, s->scalars, s->index, s->n, &rest);
+	if (r)
+		return r;
+	if (group == CUDA_G1) {
+		g1_from_affine(&g1, &ones.g1);
+		g1_add_affine(&g1, &g1, &rest.g1);
+		g1_to_affine(out, &g1);
+	} else {
+		g2_from_affine(&g2, &ones.g2);
+		g2_add_affine(&g2, &g2, &rest.g2);
+		g2_to_affine(out, &g2);
+	}
+	return 0;
+}
+
+static int sum_witness(struct gpu *gpu, const struct gpu_job *job, enum gpu_stage stage,
+		       enum cuda_vector vector, struct selection *s, void *out)
+{
+	uint64_t t = device_now_ns();
+	int r;
+
+	r = device_progress(gpu, stage, 0, 1);
+	if (!r && !s->scalars)
+		r = cuda_select(gpu, job->cs, job->srs, &job->w, vector, s);
+	if (!r)
+		r = sum_selection(gpu, job->srs, vector, s, out);
+	device_stage(gpu, stage, device_now_ns() - t);
+	return r;
+}
+
+static int sum_all(struct gpu *gpu, const struct gpu_job *job, struct gpu_sums *sums)
+{
+	struct selection s = { 0 };
+	int r;
+
+	r = sum_h(gpu, job, &sums->h);
+	if (!r)
+		r = sum_witness(gpu, job, GPU_STAGE_MSM_L, CUDA_VECTOR_L, &s, &sums->l);
+	cuda_selection_free(gpu, &s);
+	if (!r)
+		r = sum_witness(gpu, job, GPU_STAGE_MSM_A, CUDA_VECTOR_A, &s, &sums->a);
+	cuda_selection_free(gpu, &s);
+	/* both sums of B take the same points' places and scalars */
+	if (!r)
+		r = sum_witness(gpu, job, GPU_STAGE_MSM_B1, CUDA_VECTOR_B1, &s, &sums->b1);
+	if (!r)
+		r = sum_witness(gpu, job, GPU_STAGE_MSM_B2, CUDA_VECTOR_B2, &s, &sums->b2);
+	cuda_selection_free(gpu, &s);
+	return r;
+}
+
+int cuda_prove_finish(struct gpu *gpu, struct gpu_job *job, struct gpu_sums *out)
+{
+	struct cuda_ctx *ctx = gpu->ctx;
+	uint64_t up = ctx->bytes_up, down = ctx->bytes_down;
+	struct gpu_sums sums;
+	int r;
+
+	pthread_mutex_lock(&gpu->stats_lock);
+	memset(gpu->stats.ns, 0, sizeof(gpu->stats.ns));
+	pthread_mutex_unlock(&gpu->stats_lock);
+	device_stage(gpu, GPU_STAGE_UPLOAD, job->upload_ns);
+	r = cuda_ctx_enter(ctx);
+	if (!r)
+		r = sum_all(gpu, job, &sums);
+	cuda_witness_free(gpu, &job->w);
+	pthread_mutex_lock(&gpu->stats_lock);
+	gpu->stats.bytes_up = job->bytes_up + ctx->bytes_up - up;
+	gpu->stats.bytes_down = ctx->bytes_down - down;
+	pthread_mutex_unlock(&gpu->stats_lock);
+	device_stage(gpu, GPU_STAGE_IDLE, 0);
+	gpu->n_jobs--;
+	free(job);
+	if (!r)
+		*out = sums;
+	return r;
+}

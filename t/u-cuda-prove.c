@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * u-cuda-prove.c - the CUDA backend against the host's, function by function:
+ * evaluation, transforms, parameters, sums and whole proofs
+ *
+ * Runs on the device there is, or on the emulated one.
+ */
+#include <errno.h>
+
+#include "engine/circuits/circuit.h"
+#include "engine/cs/system.h"
+#include "engine/groth16/make.h"
+#include "engine/groth16/params.h"
+#include "gpu/gpu.h"
+#include "lib/bls12_381/encoding.h"
+#include "t/random-cs.h"
+#include "t/tap.h"
+
+static const struct gpu_ops *cuda;
+static struct gpu *dev, *host;
+static bool cancel;
+
+static void rnd_scalar(struct scalar *s)
+{
+	struct fr v;
+
+	rnd_fr(&v);
+	fr_to_scalar(s, &v);
+}
+
+/* Zero, one, r - 1 and a short one among random scalars. */
+static struct scalar *rnd_scalars(size_t n)
+{
+	struct scalar *s = xalloc(n, sizeof(*s));
+	struct fr minus;
+	size_t i;
+
+	fr_neg(&minus, &fr_one);
+	for (i = 0; i < n; i++)
+		rnd_scalar(&s[i]);
+	memset(&s[0], 0, sizeof(s[0]));
+	if (n > 3) {
+		s[1] = (struct scalar){ { 1 } };
+		fr_to_scalar(&s[2], &minus);
+		s[3] = (struct scalar){ { 0xff00 } };
+	}
+	return s;
+}
+
+/* ---- evaluation ---- */
+
+static void test_system(uint32_t n_templates, uint32_t n_instances, uint32_t max_rows)
+{
+	uint64_t bad = 7, want_bad = 7;
+	struct fr *out[3], *sums[3];
+	struct gpu_cs *cs, *host_cs;
+	struct sys s;
+	size_t size;
+	int k, r;
+
+	sys_open(&s, n_templates, n_instances, max_rows);
+	size = sizeof(struct fr) << s.cs.log_domain;
+	for (k = 0; k < 3; k++) {
+		out[k] = malloc(size);
+		sums[k] = malloc(size);
+		memset(out[k], 0xff, size);
+	}
+	if (!ok(cuda->cs_load(dev, &s.cs, &cs) == 0, "a system of %llu rows is loaded",
+		(unsigned long long)s.cs.n_rows))
+		exit(tap_done());
+	r = cuda->evaluate(dev, cs, &s.w, out[0], out[1], out[2], &bad);
+	ok(r == 0 && !memcmp(out[0], s.want[0], size) && !memcmp(out[1], s.want[1], size) &&
+	   !memcmp(out[2], s.want[2], size), "its values are those by definition");
+	ok(bad == UINT64_MAX, "all rows are satisfied");
+	memset(out[0], 0xff, size);
+	r = cuda->evaluate(dev, cs, &s.w, out[0], out[1], NULL, NULL);
+	ok(r == 0 && !memcmp(out[0], s.want[0], size), "without c too");
+	/* a wrong value in the last row of some instance, and what follows from it */
+	fr_add(&s.w.full[s.cs.n_full / 2], &s.w.full[s.cs.n_full / 2], &fr_one);
+	if (gpu_cpu_ops.cs_load(host, &s.cs, &host_cs))
+		abort();
+	r = cuda->evaluate(dev, cs, &s.w, out[0], out[1], out[2], &bad);
+	k = gpu_cpu_ops.evaluate(host, host_cs, &s.w, sums[0], sums[1], sums[2], &want_bad);
+	ok(r == 0 && k == 0 && bad == want_bad && !memcmp(out[2], sums[2], size),
+	   "with a wrong value, row %llu is the first bad one", (unsigned long long)want_bad);
+	gpu_cpu_ops.cs_unload(host, host_cs);
+	cuda->cs_unload(dev, cs);
+	sys_close(&s);
+	for (k = 0; k < 3; k++) {
+		free(out[k]);
+		free(sums[k]);
+	}
+}
+
+/* ---- pieces ---- */
+
+static void test_ntt(unsigned int log_n)
+{
+	size_t n = (size_t)1 << log_n, size = n * sizeof(struct fr), i;
+	struct fr *a = malloc(size), *b = malloc(size), *c = malloc(size), *d = malloc(size);
+	struct fr shift;
+	int inverse, with_shift, same = 0;
+
+	rnd_fr(&shift);
+	for (inverse = 0; inverse < 2; inverse++)
+		for (with_shift = 0; with_shift < 2; with_shift++) {
+			const struct fr *s = with_shift ? &shift : NULL;
+
+			for (i = 0; i < n; i++)
+				rnd_fr(&a[i]);
+			memcpy(b, a, size);
+			same += cuda->ntt(dev, a, log_n, inverse, &FR_ROOT_7, s) == 0 &&
+				gpu_cpu_ops.ntt(host, b, log_n, inverse, &FR_ROOT_7, s) == 0 &&
+				!memcmp(a, b, size);
+		}
+	ok(same == 4, "2^%u: transforms forward and inverse, with shift and without", log_n);
+	for (same = 0; same < 2; same++) {
+		enum gpu_h_basis basis = same ? GPU_H_ODD_COSET : GPU_H_POWERS;
+		struct scalar *h = malloc(size), *want = malloc(size);
+
+		for (i = 0; i < n; i++) {
+			rnd_fr(&a[i]);
+			rnd_fr(&b[i]);
+		}
+		memcpy(c, a, size);
+		memcpy(d, b, size);
+		ok(cuda->quotient(dev, a, b, log_n, basis, h) == 0 &&
+		   gpu_cpu_ops.quotient(host, c, d, log_n, basis, want) == 0 &&
+		   !memcmp(h, want, (n - !same) * sizeof(*h)), "2^%u: quotient, %s", log_n,
+		   same ? "odd coset" : "powers");
+		free(h);
+		free(want);
+	}
+	free(a);
+	free(b);
+	free(c);
+	free(d);
+}
+
+static void test_points(size_t n)
+{
+	struct scalar *s = rnd_scalars(n);
+	uint8_t (*p1)[96] = xalloc(n, 96), (*w1)[96] = xalloc(n, 96);
+	uint8_t (*p2)[192] = xalloc(n, 192), (*w2)[192] = xalloc(n, 192);
+
+	ok(cuda->mul_base_g1(dev, &G1_GENERATOR, s, n, p1) == 0 &&
+	   gpu_cpu_ops.mul_base_g1(host, &G1_GENERATOR, s, n, w1) == 0 && !memcmp(p1, w1, 96 * n),
+	   "%zu multiples of the generator of G1", n);
+	ok(cuda->mul_base_g2(dev, &G2_GENERATOR, s, n, p2) == 0 &&
+	   gpu_cpu_ops.mul_base_g2(host, &G2_GENERATOR, s, n, w2) == 0 && !memcmp(p2, w2, 192 * n),
+	   "and of G2");
+	free(s);
+	free(p1);
+	free(w1);
+	free(p2);
+	free(w2);
+}
+
+/* ---- parameters and sums ---- */
+
+/* Random points for a system: they need not be right, only the same. */
+struct random_srs {
+	struct gpu_srs_desc desc;
+	void *data[5];
+};
+
+static void *rnd_points(uint64_t n, bool g2)
+{
+	struct scalar *s = xalloc(n, sizeof(*s));
+	void *out = xalloc(n, g2 ? 192 : 96);
+	uint64_t i;
+
+	/* never zero: infinity is no point of a file */
+	for (i = 0; i < n; i++)
+		s[i] = (struct scalar){ { rnd() | 1, rnd() } };
+	if (g2 ? gpu_cpu_ops.mul_base_g2(host, &G2_GENERATOR, s, n, out) :
+		 gpu_cpu_ops.mul_base_g1(host, &G1_GENERATOR, s, n, out))
+		abort();
+	free(s);
+	return out;
+}
+
+static void to_mont(void *data, uint64_t n, bool g2)
+{
+	uint8_t *p = data;
+	uint64_t i;
+
+	for (i = 0; i < n; i++, p += g2 ? 192 : 96) {
+		struct g1_affine a1;
+		struct g2_affine a2;
+
+		if (g2 ? g2_from_uncompressed(&a2, p, POINT_ANY_ORDER) :
+			 g1_from_uncompressed(&a1, p, POINT_ANY_ORDER))
+			abort();
+		memcpy(p, g2 ? (void *)&a2 : (void *)&a1, g2 ? 192 : 96);
+		/* what was left out of a sparse file */
+		if (i % 5 == 3)
+			memset(p, 0, g2 ? 192 : 96);
+	}
+}
+
+static void random_srs_open(struct random_srs *s, const struct cs *cs, bool dense)
+{
+	uint64_t all = (uint64_t)cs->n_inputs + cs->n_aux, n[5];
+	int i;
+
+	memset(s, 0, sizeof(*s));
+	n[0] = (UINT64_C(1) << cs->log_domain) - !dense;
+	n[1] = cs->n_aux;
+	n[2] = dense ? all : cs->n_inputs + cs->n_a_aux;
+	n[3] = n[4] = dense ? all : cs->n_b_input + cs->n_b_aux;
+	for (i = 0; i < 5; i++) {
+		s->data[i] = rnd_points(n[i], i == 4);
+		if (dense)
+			to_mont(s->data[i], n[i], i == 4);
+	}
+	s->desc = (struct gpu_srs_desc){
+		.encoding = dense ? GPU_POINTS_MONT : GPU_POINTS_ZCASH,
+		.h_basis = dense ? GPU_H_ODD_COSET : GPU_H_POWERS,
+		.n_h = n[0], .n_l = n[1], .n_a = n[2], .n_bg1 = n[3], .n_bg2 = n[4],
+		.h = s->data[0], .l = s->data[1], .a = s->data[2], .bg1 = s->data[3],
+		.bg2 = s->data[4], .dense = dense,
+	};
+}
+
+static void random_srs_close(struct random_srs *s)
+{
+	int i;
+
+	for (i = 0; i < 5; i++)
+		free(s->data[i]);
+}
+
+static int prove(const struct gpu_ops *ops, struct gpu *gpu, const struct cs *cs,
+		 const struct gpu_srs_desc *desc, const struct cs_witness *w, bool check,
+		 uint64_t *bad_row, struct gpu_sums *sums)
+{
+	struct gpu_srs *srs = NULL;
+	struct gpu_cs *gcs = NULL;
+	struct gpu_job *job;
+	uint64_t bad;
+	int r;
+
+	r = ops->cs_load(gpu, cs, &gcs);
+	if (!r)
+		r = ops->srs_load(gpu, desc, 1, &srs, &bad);
+	if (!r)
+		r = ops->prove_start(gpu, gcs, srs, w, check, &job, bad_row);
+	if (!r)
+		r = ops->prove_finish(gpu, job, sums);
+	ops->srs_unload(gpu, srs);
+	ops->cs_unload(gpu, gcs);
+	return r;
+}
+
+static bool sums_equal(const struct gpu_sums *a, const struct gpu_sums *b)
+{
+	return g1_affine_equal(&a->h, &b->h) && g1_affine_equal(&a->l, &b->l) &&
+	       g1_affine_equal(&a->a, &b->a) && g1_affine_equal(&a->b1, &b->b1) &&
+	       g2_affine_equal(&a->b2, &b->b2);
+}
+
+/* One byte of one point changed: the place is named.  check 2 also sees the wrong order. */
+static void test_bad_point(const struct gpu_srs_desc *desc)
+{
+	/* on the curve, not in the subgroup: (0, 2) */
+	static const uint8_t low_order[96] = { [95] = 2 };
+	const uint64_t at[5] = { desc->n_h - 1, 0, desc->n_a / 2, 1, desc->n_bg2 - 1 };
+	const void *const data[5] = { desc->h, desc->l, desc->a, desc->bg1, desc->bg2 };
+	struct gpu_srs *srs = NULL;
+	uint8_t old[96];
+	int i, good = 0;
+
+	for (i = 0; i < 5; i++) {
+		uint8_t *p = (uint8_t *)data[i] + at[i] * (i == 4 ? 192 : 96) + 47;
+		uint64_t bad = 0;
+
+		*p ^= 1;
+		good += cuda->srs_load(dev, desc, 1, &srs, &bad) == -EBADMSG &&
+			bad == ((uint64_t)i << 56 | at[i]);
+		*p ^= 1;
+	}
+	ok(good == 5, "a wrong point of each vector is found and named");
+	{
+		uint8_t *p = (uint8_t *)desc->l + 96 * 7;
+		uint64_t bad = 0;
+
+		memcpy(old, p, 96);
+		memcpy(p, low_order, 96);
+		ok(cuda->srs_load(dev, desc, 1, &srs, &bad) == 0, "a point of another order passes the fast check");
+		cuda->srs_unload(dev, srs);
+		ok(cuda->srs_load(dev, desc, 2, &srs, &bad) == -EBADMSG &&
+		   bad == (UINT64_C(1) << 56 | 7), "and not the full one");
+		memset(p, 0, 96);
+		p[0] = 0x40;
+		ok(cuda->srs_load(dev, desc, 1, &srs, &bad) == -EBADMSG &&
+		   bad == (UINT64_C(1) << 56 | 7), "nor infinity either");
+		memcpy(p, old, 96);
+	}
+}
+
+static void test_random_proof(uint32_t n_instances, uint32_t max_rows, bool dense)
+{
+	struct gpu_sums sums, want;
+	struct random_srs srs;
+	uint64_t bad = 0, want_bad = 0;
+	struct gpu_stats stats;
+	struct sys s;
+	int r;
+
+	sys_open(&s, 5, n_instances, max_rows);
+	random_srs_open(&srs, &s.cs, dense);
+	r = prove(&gpu_cpu_ops, host, &s.cs, &srs.desc, &s.w, true, &bad, &want);
+	ok(r == 0 && prove(cuda, dev, &s.cs, &srs.desc, &s.w, true, &bad, &sums) == 0 &&
+	   sums_equal(&sums, &want), "%s parameters, %u variables: the five sums are the host's",
+	   dense ? "dense" : "sparse", s.cs.n_aux);
+	cuda->stats(dev, &stats);
+	ok(stats.bytes_up > 0 && stats.bytes_down > 0 && stats.device_peak > 0 &&
+	   stats.ns[GPU_STAGE_MSM_B2] > 0, "the proof's figures are there");
+	if (!dense)
+		test_bad_point(&srs.desc);
+	fr_add(&s.w.full[0], &s.w.full[0], &fr_one);
+	ok(prove(&gpu_cpu_ops, host, &s.cs, &srs.desc, &s.w, true, &want_bad, &want) == -EDOM &&
+	   prove(cuda, dev, &s.cs, &srs.desc, &s.w, true, &bad, &sums) == -EDOM && bad == want_bad,
+	   "a witness that does not satisfy row %llu is refused", (unsigned long long)bad);
+	srs.desc.n_a--;
+	ok(prove(cuda, dev, &s.cs, &srs.desc, &s.w, false, &bad, &sums) == -EINVAL,
+	   "so are parameters of another system");
+	srs.desc.n_a++;
+	cancel = true;
+	ok(prove(cuda, dev, &s.cs, &srs.desc, &s.w, false, &bad, &sums) == -ECANCELED, "cancelled");
+	cancel = false;
+	random_srs_close(&srs);
+	sys_close(&s);
+}
+
+/* Two proofs between start and finish, not three. */
+static void test_jobs(void)
+{
+	struct gpu_job *jobs[3];
+	struct gpu_sums sums[2];
+	struct random_srs srs;
+	struct gpu_srs *gsrs;
+	struct gpu_cs *gcs;
+	uint64_t bad;
+	struct sys s;
+
+	sys_open(&s, 3, 4, 8);
+	random_srs_open(&srs, &s.cs, false);
+	ok(cuda->cs_load(dev, &s.cs, &gcs) == 0 && cuda->srs_load(dev, &srs.desc, 1, &gsrs, &bad) == 0 &&
+	   cuda->prove_start(dev, gcs, gsrs, &s.w, false, &jobs[0], &bad) == 0 &&
+	   cuda->prove_start(dev, gcs, gsrs, &s.w, true, &jobs[1], &bad) == 0, "two proofs are begun");
+	ok(cuda->prove_start(dev, gcs, gsrs, &s.w, false, &jobs[2], &bad) == -EAGAIN,
+	   "a third has to wait");
+	ok(cuda->prove_finish(dev, jobs[0], &sums[0]) == 0 &&
+	   cuda->prove_finish(dev, jobs[1], &sums[1]) == 0 && sums_equal(&sums[0], &sums[1]),
+	   "both end, and alike");
+	cuda->srs_unload(dev, gsrs);
+	cuda->cs_unload(dev, gcs);
+	random_srs_close(&srs);
+	sys_close(&s);
+}
+
+/* ---- a circuit with parameters made on the device ---- */
+
+static char *make_params(const struct gpu_ops *ops, struct gpu *gpu, const struct cs *cs,
+			 size_t *size)
+{
+	static const char toxic_text[] = "48577,22580,53332,5481,3673";
+	struct cuzk_error err = { .size = sizeof(err) };
+	struct make_result result;
+	struct toxic_waste toxic;
+	char *data = NULL;
+	FILE *f = open_memstream(&data, size);
+
+	if (!f || toxic_parse(&toxic, toxic_text, &err) ||
+	    params_make(cs, &toxic, ops, gpu, NULL, f, NULL, NULL, &result, &err) || fclose(f))
+		diag("%s", err.text);
+	return data;
+}
+
+static void test_circuit(const char *name)
+{
+	size_t size = 0, want_size = 0;
+	struct circuit c;
+	struct cs *cs;
+	char *data, *want;
+
+	if (circuit_find(name, &c) || circuit_build(&c, &cs))
+		abort();
+	data = make_params(cuda, dev, cs, &size);
+	want = make_params(&gpu_cpu_ops, host, cs, &want_size);
+	ok(size == want_size && size > 868 && !memcmp(data, want, size),
+	   "%s: parameters made on the device are the host's, %zu bytes", name, size);
+	free(data);
+	free(want);
+	cs_free(cs);
+}
+
+static bool cancelled(void *arg)
+{
+	return cancel;
+}
+
+static void log_line(void *arg, int priority, const char *line)
+{
+	diag("%s", line);
+}
+
+int main(int argc, char **argv)
+{
+	struct gpu_config config = {
+		.size = sizeof(config), .threads = 2, .log = log_line, .cancelled = cancelled,
+	};
+	bool large = argc > 1 && !strcmp(argv[1], "--large");
+	char err[256] = "";
+	struct gpu_stats stats;
+
+	cuda = gpu_cuda_ops();
+	if (!cuda || cuda->open(&dev, &config, err)) {
+		skip("gpu", cuda ? err : "built without CUDA");
+		return tap_done();
+	}
+	config.threads = 0;
+	if (gpu_cpu_ops.open(&host, &config, err)) {
+		diag("%s", err);
+		return 1;
+	}
+	test_system(1, 1, 1);
+	test_system(5, 300, 30);
+	test_system(1, 1, 2000);
+	test_system(3, 33, 70);
+	test_ntt(0);
+	test_ntt(1);
+	test_ntt(7);
+	test_ntt(12);
+	test_points(1);
+	test_points(300);
+	test_random_proof(25, 12, false);
+	test_random_proof(25, 12, true);
+	test_jobs();
+	test_circuit("tiny-3");
+	test_circuit("tiny-100");
+	if (large) {
+		test_system(6, 20000, 100);
+		test_ntt(20);
+		test_points(100000);
+		test_random_proof(3000, 60, false);
+		test_random_proof(3000, 60, true);
+	}
+	cuda->stats(dev, &stats);
+	diag("device memory: %llu bytes in use at the end, %llu at most",
+	     (unsigned long long)stats.device_bytes, (unsigned long long)stats.device_peak);
+	cuda->close(dev);
+	gpu_cpu_ops.close(host);
+	return tap_done();
+}
