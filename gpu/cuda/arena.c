@@ -18,7 +18,7 @@ struct arena {
 	uint64_t used, peak;
 };
 
-int arena_open(struct arena **out, uint64_t base, uint64_t size)
+int cuda_arena_open(struct arena **out, uint64_t base, uint64_t size)
 {
 	struct arena *arena = calloc(1, sizeof(*arena));
 	struct piece *p = calloc(1, sizeof(*p));
@@ -36,7 +36,7 @@ int arena_open(struct arena **out, uint64_t base, uint64_t size)
 	return 0;
 }
 
-void arena_close(struct arena *arena)
+void cuda_arena_close(struct arena *arena)
 {
 	struct piece *p, *next;
 
@@ -49,7 +49,7 @@ void arena_close(struct arena *arena)
 	free(arena);
 }
 
-int arena_alloc(struct arena *arena, uint64_t bytes, uint64_t *at)
+int cuda_arena_alloc(struct arena *arena, uint64_t bytes, uint64_t *at)
 {
 	struct piece *p, *best = NULL, *rest;
 
@@ -96,7 +96,7 @@ static void merge(struct piece *p)
 	free(next);
 }
 
-void arena_free(struct arena *arena, uint64_t at)
+void cuda_arena_free(struct arena *arena, uint64_t at)
 {
 	struct piece *p;
 
@@ -112,17 +112,17 @@ void arena_free(struct arena *arena, uint64_t at)
 		merge(p->prev);
 }
 
-uint64_t arena_used(const struct arena *arena)
+uint64_t cuda_arena_used(const struct arena *arena)
 {
 	return arena->used;
 }
 
-uint64_t arena_peak(const struct arena *arena)
+uint64_t cuda_arena_peak(const struct arena *arena)
 {
 	return arena->peak;
 }
 
-uint64_t arena_largest(const struct arena *arena)
+uint64_t cuda_arena_largest(const struct arena *arena)
 {
 	const struct piece *p;
 	uint64_t largest = 0;

@@ -17,15 +17,15 @@
 struct arena;
 
 /* 0 or -ENOMEM */
-int arena_open(struct arena **arena, uint64_t base, uint64_t size);
-void arena_close(struct arena *arena);
+int cuda_arena_open(struct arena **arena, uint64_t base, uint64_t size);
+void cuda_arena_close(struct arena *arena);
 /* 0 and *at, or -ENOMEM. bytes = 0 gives a distinct piece of ARENA_ALIGN. */
-int arena_alloc(struct arena *arena, uint64_t bytes, uint64_t *at);
-/* at must come from arena_alloc; 0 is accepted. */
-void arena_free(struct arena *arena, uint64_t at);
-uint64_t arena_used(const struct arena *arena);
-uint64_t arena_peak(const struct arena *arena);
-/* the largest piece that arena_alloc would give now */
-uint64_t arena_largest(const struct arena *arena);
+int cuda_arena_alloc(struct arena *arena, uint64_t bytes, uint64_t *at);
+/* at must come from cuda_arena_alloc; 0 is accepted. */
+void cuda_arena_free(struct arena *arena, uint64_t at);
+uint64_t cuda_arena_used(const struct arena *arena);
+uint64_t cuda_arena_peak(const struct arena *arena);
+/* the largest piece that cuda_arena_alloc would give now */
+uint64_t cuda_arena_largest(const struct arena *arena);
 
 #endif

@@ -206,7 +206,7 @@ static int reserve_memory(struct cuda_ctx *ctx, char *err)
 			 (unsigned long long)want >> 20);
 		return r;
 	}
-	return arena_open(&ctx->arena, ctx->memory, want);
+	return cuda_arena_open(&ctx->arena, ctx->memory, want);
 }
 
 int cuda_ctx_open(struct cuda_ctx **out, const struct gpu_config *config, char *err)
@@ -276,7 +276,7 @@ void cuda_ctx_close(struct cuda_ctx *ctx)
 			ctx->drv->stream_destroy(ctx->stream);
 		ctx->drv->ctx_release(ctx->device);
 	}
-	arena_close(ctx->arena);
+	cuda_arena_close(ctx->arena);
 	free(ctx);
 }
 
@@ -290,7 +290,7 @@ int cuda_ctx_enter(struct cuda_ctx *ctx)
 int cuda_alloc(struct cuda_ctx *ctx, CUdeviceptr *p, uint64_t bytes)
 {
 	uint64_t at;
-	int r = arena_alloc(ctx->arena, bytes, &at);
+	int r = cuda_arena_alloc(ctx->arena, bytes, &at);
 
 	*p = r ? 0 : at;
 	return r;
@@ -298,7 +298,7 @@ int cuda_alloc(struct cuda_ctx *ctx, CUdeviceptr *p, uint64_t bytes)
 
 void cuda_free(struct cuda_ctx *ctx, CUdeviceptr p)
 {
-	arena_free(ctx->arena, p);
+	cuda_arena_free(ctx->arena, p);
 }
 
 int cuda_copy_up(struct cuda_ctx *ctx, CUdeviceptr to, const void *from, uint64_t bytes)

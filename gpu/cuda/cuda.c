@@ -29,8 +29,8 @@ void device_stage(struct gpu *gpu, enum gpu_stage stage, uint64_t ns)
 {
 	pthread_mutex_lock(&gpu->stats_lock);
 	gpu->stats.ns[stage] += ns;
-	gpu->stats.device_bytes = arena_used(gpu->ctx->arena);
-	gpu->stats.device_peak = arena_peak(gpu->ctx->arena);
+	gpu->stats.device_bytes = cuda_arena_used(gpu->ctx->arena);
+	gpu->stats.device_peak = cuda_arena_peak(gpu->ctx->arena);
 	pthread_mutex_unlock(&gpu->stats_lock);
 }
 

@@ -438,7 +438,7 @@ int cuda_msm(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 	     CUdeviceptr scalars, CUdeviceptr index, uint64_t n, void *out)
 {
 	uint8_t sums[MAX_WINDOWS * sizeof(struct g2_xyzz)] __attribute__((aligned(16)));
-	uint64_t piece = n, done, room = arena_largest(ctx->arena);
+	uint64_t piece = n, done, room = cuda_arena_largest(ctx->arena);
 	int c, windows, per_group, r = 0;
 	CUdeviceptr bias_dev = 0;
 	uint32_t bias[9];
@@ -499,7 +499,7 @@ int cuda_msm(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 int cuda_sum(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 	     CUdeviceptr values, uint64_t n, void *out)
 {
-	uint64_t size = cuda_point_size(group), piece = n, done, room = arena_largest(ctx->arena);
+	uint64_t size = cuda_point_size(group), piece = n, done, room = cuda_arena_largest(ctx->arena);
 	struct g2_affine sum;
 	struct g1 g1;
 	struct g2 g2;
