@@ -43,7 +43,7 @@ static void usage(FILE *f)
 		"Commands that need no service:\n"
 		"  modinfo FILE [--json]              what an engine says of itself\n"
 		"  params make|check|convert ...      parameters\n"
-		"  circuit digest|list ...            constraint systems\n"
+		"  circuit digest|list|cache ...      constraint systems\n"
 		"  witness --request FILE ...         the witness of a request\n"
 		"  check --request FILE               the checks of admission\n"
 		"  prove --offline --request FILE --params DIR --out FILE\n"

@@ -75,22 +75,43 @@ void cs_witness_fini(struct cs_witness *w)
 	memset(w, 0, sizeof(*w));
 }
 
+/* Where a full aux variable is in witness.full. */
+static uint32_t full_index(const struct cs *cs, uint32_t i)
+{
+	uint32_t rank = cs->full_rank[i / 512], k;
+
+	for (k = i / 512 * 8; k < i / 64; k++)
+		rank += __builtin_popcountll(cs->full_map[k]);
+	return rank + __builtin_popcountll(cs->full_map[i / 64] & ((UINT64_C(1) << (i % 64)) - 1));
+}
+
 void cs_witness_get(const struct cs *cs, const struct cs_witness *w, uint32_t var, struct fr *v)
 {
-	uint32_t i = CS_VAR_INDEX(var), rank, k;
+	uint32_t i = CS_VAR_INDEX(var);
 	uint64_t bit = UINT64_C(1) << (i % 64);
 
 	if (CS_VAR_IS_INPUT(var)) {
 		*v = w->inputs[i];
 	} else if (cs->full_map[i / 64] & bit) {
-		rank = cs->full_rank[i / 512];
-		for (k = i / 512 * 8; k < i / 64; k++)
-			rank += __builtin_popcountll(cs->full_map[k]);
-		*v = w->full[rank + __builtin_popcountll(cs->full_map[i / 64] & (bit - 1))];
+		*v = w->full[full_index(cs, i)];
 	} else {
 		/* a witness pass may be setting others of the word */
 		*v = __atomic_load_n(&w->bits[i / 64], __ATOMIC_RELAXED) & bit ? fr_one : fr_zero;
 	}
+}
+
+void cs_witness_alter(const struct cs *cs, struct cs_witness *w, uint32_t var)
+{
+	uint32_t i = CS_VAR_INDEX(var);
+	uint64_t bit = UINT64_C(1) << (i % 64);
+	struct fr *v;
+
+	if (!CS_VAR_IS_INPUT(var) && !(cs->full_map[i / 64] & bit)) {
+		w->bits[i / 64] ^= bit;
+		return;
+	}
+	v = CS_VAR_IS_INPUT(var) ? &w->inputs[i] : &w->full[full_index(cs, i)];
+	fr_add(v, v, &fr_one);
 }
 
 void cs_row_path(const struct cs *cs, uint64_t row, char *buf, size_t size)

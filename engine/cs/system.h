@@ -28,6 +28,9 @@ void cs_witness_fini(struct cs_witness *w);
 /* Value of a global variable (CS_VAR_INPUT or aux index), Montgomery. */
 void cs_witness_get(const struct cs *cs, const struct cs_witness *w, uint32_t var, struct fr *v);
 
+/* For tests and for those who debug circuits: a bit flips, another value gets one more. */
+void cs_witness_alter(const struct cs *cs, struct cs_witness *w, uint32_t var);
+
 /*
  * Values of A, B, C at rows first..first+n-1, the x_i * 0 = 0 ones behind the
  * last instance included; any of a, b, c may be NULL.  One thread, term by

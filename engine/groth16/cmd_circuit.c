@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* cmd_circuit.c - the commands circuit digest, circuit list, witness and check */
+/* cmd_circuit.c - the commands circuit digest, circuit list and circuit cache */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
-#include "engine/circuits/circuit.h"
+#include "engine/circuits/cache.h"
 #include "engine/cs/digest.h"
 #include "engine/cs/system.h"
 #include "engine/groth16/command.h"
 #include "engine/groth16/params_name.h"
-#include "engine/groth16/request.h"
-#include "engine/vanilla/vanilla.h"
 
-static int print_digest(const struct cs *cs, const struct cs_witness *w, struct cuzk_error *err)
+int command_print_digest(const struct cs *cs, const struct cs_witness *w, struct cuzk_error *err)
 {
 	struct cs_witness_digest wd;
 	struct cs_shape_digest sd;
@@ -64,7 +64,7 @@ int command_circuit_digest(struct command *cmd, int argc, char **argv)
 		return command_fail(cmd, &err);
 	}
 	progress_tell(&cmd->progress, "digesting", 0, 0);
-	ret = print_digest(cs, NULL, &err);
+	ret = command_print_digest(cs, NULL, &err);
 	cs_free(cs);
 	return ret ? command_fail(cmd, &err) : 0;
 }
@@ -104,108 +104,79 @@ int command_circuit_list(struct command *cmd, int argc, char **argv)
 	return 0;
 }
 
-/* The request of a file, admitted. */
-static int admit(struct command *cmd, const char *path, struct tpool *pool, struct vanilla **v,
-		 struct cuzk_error *err)
+static double seconds(void)
 {
-	struct cuzk_request *req;
-	int ret;
+	struct timespec t;
 
-	ret = request_read(path, &req, err);
-	if (ret)
-		return ret;
-	progress_tell(&cmd->progress, "checking", 0, 0);
-	ret = vanilla_admit(req, pool, v, NULL, err);
-	request_free(req);
-	return ret;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-int command_check(struct command *cmd, int argc, char **argv)
+/* Has the file of name in dir written anew and read back; prints what both cost. */
+static int cache_circuit(struct command *cmd, const char *dir, const char *name, bool first,
+			 struct cuzk_error *err)
 {
-	const char *request = NULL;
-	const struct command_option options[] = { { "--request", &request }, { NULL } };
-	struct cuzk_error err = { .size = sizeof(err) };
-	struct cuzk_device desc;
-	struct tpool *pool = NULL;
-	struct vanilla *v;
+	double start, build, load;
+	char path[4096], text[256] = "";
+	struct circuit circuit;
+	struct cs *cs, *back;
+	struct stat st;
 	int ret;
 
-	if (command_parse(cmd, argc, argv, options, NULL, 0) < 0 || command_device_desc(cmd, &desc))
-		return 2;
-	if (!request)
-		return command_usage(cmd, "--request FILE");
-	if (tpool_open(&pool, desc.threads))
-		pool = NULL;
-	ret = admit(cmd, request, pool, &v, &err);
-	tpool_close(pool);
-	if (ret)
-		return command_fail(cmd, &err);
+	if (circuit_find(name, &circuit))
+		return error_set(err, CUZK_ERROR_INPUT, -ENOENT, "no circuit has the name %s", name);
+	if (cache_path(dir, &circuit, path, sizeof(path)))
+		return error_set(err, CUZK_ERROR_INPUT, -ENAMETOOLONG, "the folder's name is too long");
+	progress_tell(&cmd->progress, name, 0, 0);
+	start = seconds();
+	if (circuit_build(&circuit, &cs))
+		return error_nomem(err, "the constraint system");
+	build = seconds() - start;
+	ret = cs_file_write(cs, circuit.name, path, text);
+	start = seconds();
+	if (!ret)
+		ret = cs_file_map(path, circuit.name, &back, text);
+	load = seconds() - start;
+	if (!ret && stat(path, &st)) {
+		ret = -errno;
+		snprintf(text, sizeof(text), "%.160s: %s", path, strerror(errno));
+		cs_free(back);
+	}
+	if (ret) {
+		cs_free(cs);
+		return error_set(err, CUZK_ERROR_RESOURCE, ret, "%s", text);
+	}
 	command_clear(cmd);
-	printf("{\n  \"circuit\": \"%s\",\n  \"partitions\": %u\n}\n", vanilla_circuit(v),
-	       vanilla_partitions(v));
-	vanilla_free(v);
+	printf("%s\n  {\"circuit\": \"%s\", \"file\": ", first ? "[" : ",", circuit.name);
+	command_put_string(path);
+	printf(", \"file_bytes\": %lld, \"memory_bytes\": %zu, \"n_constraints\": %" PRIu64
+	       ", \"build_seconds\": %.3f, \"load_seconds\": %.3f}", (long long)st.st_size,
+	       cs_size(back), back->n_rows, build, load);
+	cs_free(back);
+	cs_free(cs);
 	return 0;
 }
 
-static int witness(struct command *cmd, const struct vanilla *v, uint32_t partition,
-		   struct tpool *pool, struct cuzk_error *err)
+int command_circuit_cache(struct command *cmd, int argc, char **argv)
 {
-	struct circuit circuit;
-	struct cs_witness w;
-	char text[256] = "";
-	struct cs *cs;
-	int ret;
-
-	ret = circuit_find(vanilla_circuit(v), &circuit);
-	if (ret)
-		return error_set(err, CUZK_ERROR_INTERNAL, ret, "no circuit has the name %s",
-				 vanilla_circuit(v));
-	if (circuit_build(&circuit, &cs))
-		return error_nomem(err, "the constraint system");
-	progress_tell(&cmd->progress, "witness", 0, 0);
-	ret = circuit_witness(&circuit, cs, vanilla_circuit_input(v, partition), pool, &w, text);
-	if (ret) {
-		error_set(err, CUZK_ERROR_INTERNAL, ret, "witness: %s",
-			  *text ? text : strerror(-ret));
-	} else {
-		progress_tell(&cmd->progress, "digesting", 0, 0);
-		ret = print_digest(cs, &w, err);
-		cs_witness_fini(&w);
-	}
-	cs_free(cs);
-	return ret;
-}
-
-int command_witness(struct command *cmd, int argc, char **argv)
-{
-	const char *request = NULL, *partition = "0";
-	const struct command_option options[] = {
-		{ "--request", &request }, { "--partition", &partition }, { NULL },
-	};
+	const char *dir = NULL, *names[64];
+	const struct command_option options[] = { { "--cache", &dir }, { NULL } };
 	struct cuzk_error err = { .size = sizeof(err) };
-	struct cuzk_device desc;
-	struct tpool *pool = NULL;
-	struct vanilla *v;
-	unsigned long k;
-	char *end;
-	int ret;
+	int n, i, ret = 0;
 
-	if (command_parse(cmd, argc, argv, options, NULL, 0) < 0 || command_device_desc(cmd, &desc))
+	n = command_parse(cmd, argc, argv, options, names, 64);
+	if (n < 0)
 		return 2;
-	k = strtoul(partition, &end, 10);
-	if (!request || !*partition || *end)
-		return command_usage(cmd, "--request FILE [--partition K]");
-	if (tpool_open(&pool, desc.threads))
-		pool = NULL;
-	ret = admit(cmd, request, pool, &v, &err);
-	if (!ret) {
-		if (k >= vanilla_partitions(v))
-			ret = error_set(&err, CUZK_ERROR_INPUT, -EINVAL, "partition %lu of %u", k,
-					vanilla_partitions(v));
-		else
-			ret = witness(cmd, v, k, pool, &err);
-		vanilla_free(v);
+	dir = cache_dir(dir);
+	if (!dir || !n)
+		return command_usage(cmd, "--cache DIR NAME...");
+	if (mkdir(dir, 0755) && errno != EEXIST) {
+		error_set(&err, CUZK_ERROR_RESOURCE, -errno, "%s: %s", dir, strerror(errno));
+		return command_fail(cmd, &err);
 	}
-	tpool_close(pool);
+	for (i = 0; i < n && !ret; i++)
+		ret = cache_circuit(cmd, dir, names[i], !i, &err);
+	if (i > 1 || !ret)
+		printf("\n]\n");
 	return ret ? command_fail(cmd, &err) : 0;
 }

@@ -181,6 +181,7 @@ static int prove(struct offline *o, struct cuzk_instance *inst, const struct cuz
 int command_prove_offline(struct command *cmd, int argc, char **argv)
 {
 	const char *request = NULL, *dir = NULL, *rs = NULL, *out = NULL, *manifest = NULL;
+	const char *cache = NULL;
 	bool offline = false, full = false;
 	struct offline o = {
 		.cmd = cmd,
@@ -196,10 +197,11 @@ int command_prove_offline(struct command *cmd, int argc, char **argv)
 	const struct command_option options[] = {
 		{ "--offline", NULL, &offline }, { "--request", &request }, { "--params", &dir },
 		{ "--rs", &rs }, { "--out", &out }, { "--manifest", &manifest },
+		{ "--cache", &cache },
 		{ "--full-check", NULL, &full }, { "--verbose", NULL, &o.verbose }, { NULL },
 	};
 	struct cuzk_error err = { .size = sizeof(err) };
-	struct cuzk_option opts[4] = { { NULL } };
+	struct cuzk_option opts[5] = { { NULL } };
 	struct cuzk_instance *inst = NULL;
 	struct cuzk_request *req = NULL;
 	struct cuzk_device desc;
@@ -214,6 +216,8 @@ int command_prove_offline(struct command *cmd, int argc, char **argv)
 	opts[n++] = (struct cuzk_option){ "params_dir", dir };
 	if (manifest)
 		opts[n++] = (struct cuzk_option){ "manifest", manifest };
+	if (cache)
+		opts[n++] = (struct cuzk_option){ "cache_dir", cache };
 	if (full)
 		opts[n++] = (struct cuzk_option){ "check", "full" };
 	ret = request_read(request, &req, &err);

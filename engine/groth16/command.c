@@ -21,6 +21,7 @@ static const struct {
 	{ "params", "convert", NULL, command_params_convert },
 	{ "circuit", "digest", NULL, command_circuit_digest },
 	{ "circuit", "list", NULL, command_circuit_list },
+	{ "circuit", "cache", NULL, command_circuit_cache },
 	{ "witness", NULL, NULL, command_witness },
 	{ "check", NULL, NULL, command_check },
 	{ "prove", NULL, "--offline", command_prove_offline },

@@ -75,12 +75,18 @@ void command_put_string(const char *s);
 struct blinding;
 int command_blinding(const char *text, struct blinding *b, struct cuzk_error *err);
 
+/* The digests of a system (w NULL) or of a witness, to stdout. */
+struct cs;
+struct cs_witness;
+int command_print_digest(const struct cs *cs, const struct cs_witness *w, struct cuzk_error *err);
+
 /* The commands; argv is behind their names. */
 int command_params_make(struct command *cmd, int argc, char **argv);
 int command_params_check(struct command *cmd, int argc, char **argv);
 int command_params_convert(struct command *cmd, int argc, char **argv);
 int command_circuit_digest(struct command *cmd, int argc, char **argv);
 int command_circuit_list(struct command *cmd, int argc, char **argv);
+int command_circuit_cache(struct command *cmd, int argc, char **argv);
 int command_witness(struct command *cmd, int argc, char **argv);
 int command_check(struct command *cmd, int argc, char **argv);
 int command_prove_offline(struct command *cmd, int argc, char **argv);

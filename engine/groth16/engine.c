@@ -15,6 +15,7 @@ CUZK_MODINFO("licence", "MIT OR Apache-2.0");
 CUZK_MODINFO("description",
 	     "Groth16 over BLS12-381 for Filecoin: PoRep, SnapDeals, WindowPoSt, WinningPoSt");
 CUZK_MODINFO("param", "params_dir:path:" PARAMS_DIR ":folder of the .params files");
+CUZK_MODINFO("param", "cache_dir:path::folder of the constraint systems, else the service's own");
 CUZK_MODINFO("param", "manifest:path::parameters.json with the digest of each file");
 CUZK_MODINFO("param", "verdicts:path::file that remembers digests by inode, size and time");
 CUZK_MODINFO(
@@ -24,6 +25,8 @@ CUZK_MODINFO(
 static const struct cuzk_param params[] = {
 	{ .name = "params_dir", .type = CUZK_PARAM_PATH, .def = PARAMS_DIR,
 	  .help = "folder of the .params files" },
+	{ .name = "cache_dir", .type = CUZK_PARAM_PATH,
+	  .help = "folder of the constraint systems, else the service's own" },
 	{ .name = "manifest", .type = CUZK_PARAM_PATH,
 	  .help = "parameters.json with the digest of each file" },
 	{ .name = "verdicts", .type = CUZK_PARAM_PATH,

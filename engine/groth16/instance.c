@@ -83,6 +83,8 @@ static int read_options(struct options *o, const struct cuzk_option *options,
 		}
 		if (!strcmp(options->name, "params_dir"))
 			text = &o->params_dir;
+		else if (!strcmp(options->name, "cache_dir"))
+			text = &o->cache_dir;
 		else if (!strcmp(options->name, "manifest"))
 			text = &o->manifest;
 		else if (!strcmp(options->name, "verdicts"))
@@ -239,6 +241,7 @@ void instance_remove(struct cuzk_instance *inst)
 	pthread_mutex_destroy(&inst->gpu_lock);
 	free(inst->circuits);
 	free(inst->options.params_dir);
+	free(inst->options.cache_dir);
 	free(inst->options.manifest);
 	free(inst->options.verdicts);
 	free(inst);

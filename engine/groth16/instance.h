@@ -29,6 +29,7 @@
 
 struct options {
 	char *params_dir;
+	char *cache_dir;	/* NULL: cache_dir() decides */
 	char *manifest;		/* NULL: none */
 	char *verdicts;		/* NULL: none */
 	bool full_check;
@@ -152,6 +153,9 @@ int key_evict(struct cuzk_instance *inst, struct circuit_state *line, bool *was,
 void key_evict_all(struct cuzk_instance *inst);
 /* Looks at a circuit's file: state, reason and bytes of line. Not thread safe. */
 void key_probe(struct cuzk_instance *inst, struct circuit_state *line);
+/* The circuit's system, from the cache where there is one. */
+int key_system(struct cuzk_instance *inst, const struct circuit *circuit, struct cs **cs,
+	       struct cuzk_error *err);
 /* A key from what the caller has: cs and params are taken over on success. */
 int key_make(struct cuzk_instance *inst, struct key *key, struct cuzk_error *err);
 void key_free(struct cuzk_instance *inst, struct key *key);

@@ -7,6 +7,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "engine/circuits/cache.h"
 #include "engine/cs/system.h"
 #include "engine/groth16/digest.h"
 #include "engine/groth16/instance.h"
@@ -75,6 +76,19 @@ static uint64_t proof_bytes(struct cuzk_instance *inst, struct circuit_state *li
 	return host + 32ull * (cs->n_inputs + cs->n_full) + cs->n_aux / 8;
 }
 
+int key_system(struct cuzk_instance *inst, const struct circuit *circuit, struct cs **cs,
+	       struct cuzk_error *err)
+{
+	char note[CACHE_NOTE];
+	bool mapped;
+
+	if (cache_load(cache_dir(inst->options.cache_dir), circuit, cs, &mapped, note))
+		return error_nomem(err, "the constraint system");
+	if (*note)
+		instance_log(inst, LOG_NOTICE, "%s", note);
+	return 0;
+}
+
 static int probe_file(struct cuzk_instance *inst, struct circuit_state *line,
 		      struct cuzk_error *err)
 {
@@ -86,11 +100,9 @@ static int probe_file(struct cuzk_instance *inst, struct circuit_state *line,
 	if (ret)
 		return ret;
 	line->params_bytes = params.size;
-	ret = circuit_build(&line->circuit, &cs);
-	if (ret) {
-		error_nomem(err, "the constraint system");
+	ret = key_system(inst, &line->circuit, &cs, err);
+	if (ret)
 		goto out;
-	}
 	line->proof_bytes = proof_bytes(inst, line, cs);
 	ret = params_match(&params, line->path, cs, err);
 	cs_free(cs);
@@ -213,11 +225,9 @@ static int key_load(struct cuzk_instance *inst, struct circuit_state *line, stru
 				"%s changed since it was checked: restart", line->path);
 		goto err_free;
 	}
-	ret = circuit_build(&key->circuit, &key->cs);
-	if (ret) {
-		error_nomem(err, "the constraint system");
+	ret = key_system(inst, &key->circuit, &key->cs, err);
+	if (ret)
 		goto err_free;
-	}
 	ret = params_match(&key->params, line->path, key->cs, err);
 	if (ret)
 		goto err_free;
