@@ -94,11 +94,55 @@ bool workers_can(const struct service *svc, const struct job *job)
 	return false;
 }
 
+/* Where its engine looks for parameters; NULL: the engine's own default. */
+static const char *params_folder(const struct worker *w)
+{
+	const struct config *cfg = w->svc->config;
+	const struct config_engine *engine = config_engine(cfg, w->device->engine);
+	unsigned int i;
+
+	for (i = 0; engine && i < engine->n_params; i++)
+		if (!strcmp(engine->params[i].name, "params_dir"))
+			return engine->params[i].value;
+	return cfg->global.params_dir;
+}
+
+/*
+ * Why has_params() was false: one that is damaged, the only one, or all that
+ * were looked for.
+ */
+static void say_missing(const struct worker *w, uint32_t kind, uint64_t sector_size,
+			const struct cuzk_circuit *missing, char *reason, size_t size)
+{
+	const char *folder = params_folder(w);
+	const char *separator = " ";
+	int i, at, n = 0;
+
+	for (i = 0; i < w->n_circuits; i++)
+		n += w->circuits[i].kind == kind &&
+		     (!sector_size || w->circuits[i].sector_size == sector_size);
+	if (n == 1 || missing->state != CUZK_PARAMS_ABSENT) {
+		snprintf(reason, size, "parameters of %s are %s%s%s", missing->id,
+			 missing->state == CUZK_PARAMS_ABSENT ? "absent" : "not usable",
+			 missing->reason[0] ? ": " : "", missing->reason);
+		return;
+	}
+	at = snprintf(reason, size, "no parameters%s%s; looked for", folder ? " in " : "",
+		      folder ? folder : "");
+	for (i = 0; i < w->n_circuits && at < (int)size; i++) {
+		if (w->circuits[i].kind != kind ||
+		    (sector_size && w->circuits[i].sector_size != sector_size))
+			continue;
+		at += snprintf(reason + at, size - at, "%s%s", separator, w->circuits[i].id);
+		separator = ", ";
+	}
+}
+
 bool workers_have(const struct service *svc, uint32_t kind, uint64_t sector_size, char *reason,
 		  size_t size)
 {
 	const struct cuzk_circuit *missing = NULL;
-	bool served = false;
+	const struct worker *server = NULL;
 	uint32_t i;
 
 	for (i = 0; i < svc->n_workers; i++) {
@@ -106,16 +150,14 @@ bool workers_have(const struct service *svc, uint32_t kind, uint64_t sector_size
 
 		if (!serves_kind(w, kind))
 			continue;
-		served = true;
+		server = server ? server : w;
 		if (has_params(w, kind, sector_size, &missing))
 			return true;
 	}
-	if (!served)
+	if (!server)
 		snprintf(reason, size, "no instance is configured for %s", config_kind_name(kind));
 	else
-		snprintf(reason, size, "parameters of %s are %s%s%s", missing->id,
-			 missing->state == CUZK_PARAMS_ABSENT ? "absent" : "not usable",
-			 missing->reason[0] ? ": " : "", missing->reason);
+		say_missing(server, kind, sector_size, missing, reason, size);
 	return false;
 }
 

@@ -23,6 +23,7 @@ def ctl(*argv):
 
 s = Service()
 params = s.dir + "/params"
+cache = s.dir + "/cache"
 os.mkdir(params)
 with open(DATA + "groth-winning-2k.json") as f:
     golden = json.load(f)
@@ -36,8 +37,12 @@ vk = json.loads(p.stdout)["vk_file"]
 with open(s.config, "w") as f:
     f.write(f"[global]\nlisten = {s.socket}\nstate_dir = {s.dir}/state\nruntime_dir = {s.dir}\n"
             f"params_dir = {params}\ninstance_program = {BUILD}/cuzk-instance\n"
-            f"[engine groth16]\nlibrary = {ENGINE}\n[cpu]\nengine = groth16\n")
+            f"[engine groth16]\nlibrary = {ENGINE}\ncache_dir = {cache}\n[cpu]\nengine = groth16\n")
 s.start(timeout=300)
+for kind, circuit in {"porep": "porep", "update": "update", "window-post": "window"}.items():
+    names = ", ".join(f"{circuit}-{size}" for size in ("2k", "8m", "512m", "32g", "64g"))
+    ok(f"{kind} is disabled: no parameters in {params}; looked for {names}" in s.text(), f"the log says what {kind} lacks")
+ok(sorted(os.listdir(cache)) == ["winning-2k.cs"], "the constraint system is kept in the cache folder")
 at = ("--address", s.address)
 out = s.dir + "/proof"
 request_file = SRC + "/t/data/requests/winning-2k.json"
