@@ -217,7 +217,7 @@ int main(void)
 	}
 	if (!ok(r == 0, "device opens%s%s", r ? ": " : "", r ? err : ""))
 		return tap_done();
-	used = arena_used(ctx->arena);
+	used = cuda_arena_used(ctx->arena);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		for (int m = 0; m < MIX_COUNT; m++)
 			test_g1(sizes[i], m);
@@ -227,7 +227,7 @@ int main(void)
 	test_g2(100, SMALL);
 	test_g2(50, EQUAL);
 	test_index(600);
-	ok(arena_used(ctx->arena) == used, "no device memory is left behind");
+	ok(cuda_arena_used(ctx->arena) == used, "no device memory is left behind");
 	cuda_ctx_close(ctx);
 	return tap_done();
 }
