@@ -379,6 +379,52 @@ static char *make_params(const struct gpu_ops *ops, struct gpu *gpu, const struc
 	return data;
 }
 
+/* The sums of tiny-N over parameters that are in no file, on both backends. */
+static int prove_made(const struct gpu_ops *ops, struct gpu *gpu, const struct cs *cs,
+		      const struct cs_witness *w, struct gpu_sums *sums, struct vk *vk)
+{
+	struct cuzk_error err = { .size = sizeof(err) };
+	struct toxic_waste toxic;
+	struct gpu_srs *srs = NULL;
+	struct gpu_cs *gcs = NULL;
+	struct gpu_job *job;
+	uint64_t bad;
+	int r;
+
+	r = toxic_parse(&toxic, "48577,22580,53332,5481,3673", &err);
+	if (!r)
+		r = params_make_srs(cs, &toxic, ops, gpu, NULL, &srs, vk, &err);
+	if (!r)
+		r = ops->cs_load(gpu, cs, &gcs);
+	if (!r)
+		r = ops->prove_start(gpu, gcs, srs, w, true, &job, &bad);
+	if (!r)
+		r = ops->prove_finish(gpu, job, sums);
+	ops->srs_unload(gpu, srs);
+	ops->cs_unload(gpu, gcs);
+	return r;
+}
+
+static void test_params_on_device(const struct circuit *c, const struct cs *cs)
+{
+	struct gpu_sums sums, want;
+	struct tiny_input in;
+	struct cs_witness w;
+	struct vk vk = { .ic = NULL }, want_vk = { .ic = NULL };
+	char err[256];
+
+	fr_from_u64(&in.x, 5);
+	if (circuit_witness(c, cs, (union circuit_input){ .tiny = &in }, NULL, &w, err))
+		abort();
+	ok(prove_made(cuda, dev, cs, &w, &sums, &vk) == 0 &&
+	   prove_made(&gpu_cpu_ops, host, cs, &w, &want, &want_vk) == 0 && sums_equal(&sums, &want) &&
+	   !memcmp(vk.ic, want_vk.ic, vk.n_ic * sizeof(*vk.ic)),
+	   "%s: the same without a file between", c->name);
+	vk_fini(&vk);
+	vk_fini(&want_vk);
+	cs_witness_fini(&w);
+}
+
 static void test_circuit(const char *name)
 {
 	size_t size = 0, want_size = 0;
@@ -394,6 +440,7 @@ static void test_circuit(const char *name)
 	   "%s: parameters made on the device are the host's, %zu bytes", name, size);
 	free(data);
 	free(want);
+	test_params_on_device(&c, cs);
 	cs_free(cs);
 }
 

@@ -7,15 +7,14 @@
 
 #include <openssl/evp.h>
 
-#include "engine/cs/system.h"
 #include "engine/groth16/binfile.h"
 #include "engine/groth16/make.h"
+#include "engine/groth16/make_values.h"
 #include "engine/groth16/random.h"
 #include "engine/groth16/vk.h"
 #include "lib/bls12_381/encoding.h"
 
 #define CHUNK (1u << 16)	/* points multiplied at once */
-#define LAGRANGE_CHUNK 4096u
 
 int toxic_parse(struct toxic_waste *toxic, const char *text, struct cuzk_error *err)
 {
@@ -117,80 +116,11 @@ struct make {
 	struct sink sink;
 	uint64_t done, total;		/* points */
 
-	uint64_t n_vars;
-	struct fr *at, *bt, *ct;	/* A_i, B_i, C_i at tau by variable */
-	struct fr *lagrange;
-	struct fr root, t_over_m, t;	/* of the domain; t(tau)/m, t(tau) */
-	struct fr inv_gamma, inv_delta;
+	struct make_values v;
 
 	struct scalar *scalars;		/* CHUNK */
 	uint8_t *points;		/* CHUNK * 192 */
 };
-
-/* Lagrange values k at tau: t(tau)/m * w^k / (tau - w^k). */
-static void lagrange_chunk(void *arg, size_t chunk, unsigned int thread)
-{
-	struct make *m = arg;
-	struct fr *l = m->lagrange + chunk * LAGRANGE_CHUNK, tmp[256], w[256], power;
-	uint64_t domain = 1ull << m->cs->log_domain, n, i, k;
-
-	n = domain < LAGRANGE_CHUNK ? domain : LAGRANGE_CHUNK;
-	fr_pow_u64(&power, &m->root, chunk * LAGRANGE_CHUNK);
-	for (i = 0; i < n; i += 256) {
-		uint64_t end = n - i < 256 ? n - i : 256;
-
-		for (k = 0; k < end; k++) {
-			w[k] = power;
-			fr_sub(&l[i + k], &m->toxic->tau, &power);
-			fr_mul(&power, &power, &m->root);
-		}
-		fr_batch_inv_vartime(&l[i], end, tmp);
-		for (k = 0; k < end; k++) {
-			fr_mul(&l[i + k], &l[i + k], &w[k]);
-			fr_mul(&l[i + k], &l[i + k], &m->t_over_m);
-		}
-	}
-}
-
-/* at, bt, ct for all variables; 32 bytes a row are needed only here. */
-static int evaluate_at_tau(struct make *m)
-{
-	const struct cs *cs = m->cs;
-	uint64_t domain = 1ull << cs->log_domain;
-	struct fr size;
-	unsigned int i;
-	int ret;
-
-	m->root = FR_ROOT_7;
-	for (i = cs->log_domain; i < 32; i++)
-		fr_sqr(&m->root, &m->root);
-	fr_pow_u64(&m->t, &m->toxic->tau, domain);
-	fr_sub(&m->t, &m->t, &fr_one);
-	if (fr_is_zero(&m->t) || fr_is_zero(&m->toxic->gamma) || fr_is_zero(&m->toxic->delta) ||
-	    fr_is_zero(&m->toxic->tau))
-		return error_set(
-			m->err, CUZK_ERROR_INPUT, -EINVAL,
-			"toxic waste: gamma, delta and tau must not be 0 and tau not in the domain");
-	fr_from_u64(&size, domain);
-	fr_inv_vartime(&size, &size);
-	fr_mul(&m->t_over_m, &m->t, &size);
-	fr_inv_vartime(&m->inv_gamma, &m->toxic->gamma);
-	fr_inv_vartime(&m->inv_delta, &m->toxic->delta);
-
-	m->lagrange = malloc(domain * sizeof(*m->lagrange));
-	m->at = malloc(m->n_vars * sizeof(*m->at));
-	m->bt = malloc(m->n_vars * sizeof(*m->bt));
-	m->ct = malloc(m->n_vars * sizeof(*m->ct));
-	if (!m->lagrange || !m->at || !m->bt || !m->ct)
-		return error_nomem(m->err, "the polynomials' values");
-	tpool_run(m->pool, lagrange_chunk, m, (domain + LAGRANGE_CHUNK - 1) / LAGRANGE_CHUNK);
-	ret = cs_transpose_eval(cs, m->pool, m->lagrange, m->at, m->bt, m->ct);
-	if (ret)
-		return error_nomem(m->err, "the polynomials' values");
-	free(m->lagrange);
-	m->lagrange = NULL;
-	return 0;
-}
 
 /* The first n of m->scalars times the generator, written. */
 static int put_points(struct make *m, size_t n, bool g2)
@@ -224,7 +154,7 @@ static int put_h(struct make *m)
 
 	if (sink_u32_be(&m->sink, n))
 		return -EIO;
-	fr_mul(&v, &m->t, &m->inv_delta);
+	fr_mul(&v, &m->v.t, &m->v.inv_delta);
 	for (i = 0; i < n; i++) {
 		fr_to_scalar(&m->scalars[k++], &v);
 		fr_mul(&v, &v, &m->toxic->tau);
@@ -241,7 +171,7 @@ static int put_h(struct make *m)
 /* (beta A_i + alpha B_i + C_i) * factor for variables first..end. */
 static int put_combined(struct make *m, uint64_t first, uint64_t end, const struct fr *factor)
 {
-	struct fr v, w;
+	struct fr v;
 	size_t k = 0;
 	uint64_t i;
 	int ret;
@@ -249,10 +179,7 @@ static int put_combined(struct make *m, uint64_t first, uint64_t end, const stru
 	if (sink_u32_be(&m->sink, end - first))
 		return -EIO;
 	for (i = first; i < end; i++) {
-		fr_mul(&v, &m->toxic->beta, &m->at[i]);
-		fr_mul(&w, &m->toxic->alpha, &m->bt[i]);
-		fr_add(&v, &v, &w);
-		fr_add(&v, &v, &m->ct[i]);
+		make_combined(&v, &m->v, m->toxic, i);
 		if (fr_is_zero(&v))
 			return error_set(m->err, CUZK_ERROR_INPUT, -EINVAL,
 					 "%s variable %" PRIu64
@@ -288,10 +215,10 @@ static int put_sparse(struct make *m, const struct fr *v, uint64_t count, bool g
 
 	if (sink_u32_be(&m->sink, count))
 		return -EIO;
-	for (i = 0; i < m->n_vars; i++) {
+	for (i = 0; i < m->v.n_vars; i++) {
 		if (!fr_is_zero(&v[i]))
 			fr_to_scalar(&m->scalars[k++], &v[i]);
-		if (!k || (k < CHUNK && i + 1 < m->n_vars))
+		if (!k || (k < CHUNK && i + 1 < m->v.n_vars))
 			continue;
 		ret = put_points(m, k, g2);
 		if (ret)
@@ -322,7 +249,7 @@ static int put_vk(struct make *m)
 	    (ret = make_point_g2(m, &t->beta)) || (ret = make_point_g2(m, &t->gamma)) ||
 	    (ret = make_point_g1(m, &t->delta)) || (ret = make_point_g2(m, &t->delta)))
 		return ret;
-	return put_combined(m, 0, m->cs->n_inputs, &m->inv_gamma);
+	return put_combined(m, 0, m->cs->n_inputs, &m->v.inv_gamma);
 }
 
 static int make_all(struct make *m, FILE *params, FILE *vk, struct make_result *result)
@@ -331,14 +258,14 @@ static int make_all(struct make *m, FILE *params, FILE *vk, struct make_result *
 	struct make_result r = { 0 };
 	int ret;
 
-	ret = evaluate_at_tau(m);
+	ret = make_values_init(&m->v, cs, m->toxic, m->pool, m->err);
 	if (ret)
 		return ret;
 	r.n_ic = cs->n_inputs;
 	r.n_h = (1ull << cs->log_domain) - 1;
 	r.n_l = cs->n_aux;
-	r.n_a = count_nonzero(m->at, m->n_vars);
-	r.n_b = count_nonzero(m->bt, m->n_vars);
+	r.n_a = count_nonzero(m->v.at, m->v.n_vars);
+	r.n_b = count_nonzero(m->v.bt, m->v.n_vars);
 	if (r.n_a != (uint64_t)cs->n_inputs + cs->n_a_aux || r.n_b != cs->n_b_input + cs->n_b_aux)
 		return error_set(
 			m->err, CUZK_ERROR_INPUT, -EINVAL,
@@ -364,13 +291,13 @@ static int make_all(struct make *m, FILE *params, FILE *vk, struct make_result *
 	if (!ret)
 		ret = put_h(m);
 	if (!ret)
-		ret = put_combined(m, cs->n_inputs, m->n_vars, &m->inv_delta);
+		ret = put_combined(m, cs->n_inputs, m->v.n_vars, &m->v.inv_delta);
 	if (!ret)
-		ret = put_sparse(m, m->at, r.n_a, false);
+		ret = put_sparse(m, m->v.at, r.n_a, false);
 	if (!ret)
-		ret = put_sparse(m, m->bt, r.n_b, false);
+		ret = put_sparse(m, m->v.bt, r.n_b, false);
 	if (!ret)
-		ret = put_sparse(m, m->bt, r.n_b, true);
+		ret = put_sparse(m, m->v.bt, r.n_b, true);
 	if (ret)
 		return ret;
 	sink_result(&m->sink, &r.params);
@@ -386,7 +313,6 @@ int params_make(const struct cs *cs, const struct toxic_waste *toxic, const stru
 	struct make m = {
 		.cs = cs, .toxic = toxic, .ops = ops, .gpu = gpu, .pool = pool,
 		.progress = progress, .err = err,
-		.n_vars = (uint64_t)cs->n_inputs + cs->n_aux,
 	};
 	int ret;
 
@@ -396,10 +322,7 @@ int params_make(const struct cs *cs, const struct toxic_waste *toxic, const stru
 		error_set(err, CUZK_ERROR_RESOURCE, ret, "cannot write the parameters: %s",
 			  strerror(-ret));
 	EVP_MD_CTX_free(m.sink.md);
-	free(m.lagrange);
-	free(m.at);
-	free(m.bt);
-	free(m.ct);
+	make_values_fini(&m.v);
 	free(m.scalars);
 	free(m.points);
 	return ret;

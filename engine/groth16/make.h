@@ -12,6 +12,7 @@
 
 #include "engine/groth16/error.h"
 #include "engine/groth16/progress.h"
+#include "engine/groth16/vk.h"
 #include "gpu/gpu.h"
 #include "lib/cs.h"
 #include "lib/tpool.h"
@@ -46,5 +47,14 @@ int params_make(const struct cs *cs, const struct toxic_waste *toxic, const stru
 		struct gpu *gpu, struct tpool *pool, FILE *params, FILE *vk,
 		const struct progress *progress, struct make_result *result,
 		struct cuzk_error *err);
+
+/*
+ * The same parameters on the device, in no file, and their verifying key
+ * (vk_fini()).  Needs 96 bytes of host memory for every variable and 32 for
+ * every row and point while it works.  The backend must take GPU_POINTS_SCALARS.
+ */
+int params_make_srs(const struct cs *cs, const struct toxic_waste *toxic, const struct gpu_ops *ops,
+		    struct gpu *gpu, struct tpool *pool, struct gpu_srs **srs, struct vk *vk,
+		    struct cuzk_error *err);
 
 #endif

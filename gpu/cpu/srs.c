@@ -18,6 +18,33 @@ static size_t point_size(enum msm_group group)
 	return group == MSM_G1 ? 96 : 192;
 }
 
+/* Multiples of the generators, by their encoding. */
+static int load_scalars(struct gpu *gpu, const struct source *src, struct msm_points *points)
+{
+	const struct scalar *s = (const struct scalar *)src->data;
+	uint8_t *bytes = malloc(PIECE * 192);
+	uint64_t first;
+	int err = bytes ? 0 : -ENOMEM;
+
+	for (first = 0; first < src->n && !err; first += PIECE) {
+		uint64_t n = src->n - first < PIECE ? src->n - first : PIECE;
+
+		if (ctl_stop(&gpu->ctl, 0))
+			err = -ECANCELED;
+		else if (src->group == MSM_G1)
+			err = msm_base_g1(gpu->pool, gpu->path, &G1_GENERATOR, s + first, n,
+					  (uint8_t (*)[96])bytes);
+		else
+			err = msm_base_g2(gpu->pool, gpu->path, &G2_GENERATOR, s + first, n,
+					  (uint8_t (*)[192])bytes);
+		if (!err)
+			err = msm_points_fill(gpu->pool, points, first, bytes, n, MSM_ZCASH, 0, NULL);
+		ctl_done(&gpu->ctl, 0, n);
+	}
+	free(bytes);
+	return err;
+}
+
 static int load_vector(struct gpu *gpu, const struct source *src, const struct gpu_srs_desc *desc,
 		       int check, struct msm_points **points, uint64_t *bad)
 {
@@ -35,6 +62,8 @@ static int load_vector(struct gpu *gpu, const struct source *src, const struct g
 	err = msm_points_open(points, src->group, gpu->path, src->n, NULL);
 	if (err)
 		return err;
+	if (desc->encoding == GPU_POINTS_SCALARS)
+		return load_scalars(gpu, src, *points);
 	for (first = 0; first < src->n; first += PIECE) {
 		uint64_t n = src->n - first < PIECE ? src->n - first : PIECE;
 
