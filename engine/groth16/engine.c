@@ -47,7 +47,7 @@ static int engine_preload(struct cuzk_instance *inst, const char *circuit, bool 
 	if (!line)
 		return error_set(err, CUZK_ERROR_INPUT, -ENOENT, "no circuit has the name %s",
 				 circuit);
-	ret = key_get(inst, line, &key, &loaded, err);
+	ret = key_get(inst, line, 0, &key, &loaded, err);
 	if (ret)
 		return ret;
 	*was = loaded;

@@ -143,10 +143,11 @@ void instance_log(struct cuzk_instance *inst, int priority, const char *fmt, ...
 /* key.c: loaded parameters */
 /*
  * The circuit's key, loaded if need be, with one user more; gpu_lock must not
- * be held.  *was: it was loaded.
+ * be held.  It is not waited for when the key is there: the device may be at
+ * the proof before.  tag is for the heartbeats of loading.  *was: it was loaded.
  */
-int key_get(struct cuzk_instance *inst, struct circuit_state *line, struct key **out, bool *was,
-	    struct cuzk_error *err);
+int key_get(struct cuzk_instance *inst, struct circuit_state *line, uint64_t tag,
+	    struct key **out, bool *was, struct cuzk_error *err);
 void key_put(struct cuzk_instance *inst, struct key *key);
 /* -EBUSY while it has users. 0 with *was false when it is not loaded. */
 int key_evict(struct cuzk_instance *inst, struct circuit_state *line, bool *was, uint64_t *bytes);

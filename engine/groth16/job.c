@@ -188,11 +188,8 @@ static int job_start(struct cuzk_instance *inst, struct job *job, struct cuzk_er
 	int ret;
 
 	t0 = now_ns();
-	pthread_mutex_lock(&inst->gpu_lock);
-	inst->gpu_tag = job->tag;
-	pthread_mutex_unlock(&inst->gpu_lock);
 	beat(inst, job->tag, CUZK_STAGE_PARAMS);
-	ret = key_get(inst, job->task->line, &job->key, &was, err);
+	ret = key_get(inst, job->task->line, job->tag, &job->key, &was, err);
 	if (ret)
 		return ret;
 	job->stage_ns[CUZK_STAGE_PARAMS] = now_ns() - t0;

@@ -303,8 +303,8 @@ static void mark_bad(struct cuzk_instance *inst, struct circuit_state *line,
 	pthread_mutex_unlock(&inst->circuits_lock);
 }
 
-int key_get(struct cuzk_instance *inst, struct circuit_state *line, struct key **out, bool *was,
-	    struct cuzk_error *err)
+int key_get(struct cuzk_instance *inst, struct circuit_state *line, uint64_t tag,
+	    struct key **out, bool *was, struct cuzk_error *err)
 {
 	struct key *key, *old;
 	uint32_t state;
@@ -328,6 +328,7 @@ int key_get(struct cuzk_instance *inst, struct circuit_state *line, struct key *
 
 	pthread_mutex_lock(&inst->gpu_lock);
 	inst->gpu_job = NULL;
+	inst->gpu_tag = tag;
 	while ((ret = key_load(inst, line, &key, err)) == -ENOMEM) {
 		old = take_oldest(inst);
 		if (!old)
