@@ -48,6 +48,14 @@ for c in tiny chain; do
 	ok "$c: a proof by them" cuzk prove --r1cs $s/$c.r1cs --wtns $s/$c.wtns \
 		--params "$tmp/own/$c.params" --out "$tmp/$c.own.json"
 	ok "$c: the key as JSON" cuzk params convert --vk "$tmp/own/$c.vk" --out "$tmp/$c.vkey.json"
+	ok "$c: parameters of snarkjs' kind" cuzk params make --r1cs $s/$c.r1cs --snarkjs \
+		--out "$tmp/like"
+	ok "$c: they become a .zkey" cuzk params convert --params "$tmp/like/$c.params" \
+		--r1cs $s/$c.r1cs --out "$tmp/$c.like.zkey"
+	ok "$c: a proof by it" cuzk prove --r1cs $s/$c.r1cs --wtns $s/$c.wtns \
+		--zkey "$tmp/$c.like.zkey" --out "$tmp/$c.like.json"
+	ok "$c: its key as JSON" cuzk params convert --vk "$tmp/like/$c.vk" \
+		--out "$tmp/$c.like.vkey.json"
 	nok "$c: bellperson's parameters do not become a .zkey" cuzk params convert \
 		--params "$tmp/own/$c.params" --r1cs $s/$c.r1cs --out "$tmp/x.zkey"
 done
@@ -83,10 +91,14 @@ if find_snarkjs; then
 			"$tmp/$c.public.json" "$tmp/$c.own.json"
 		ok "$c: snarkjs proves by the key that came back" $snarkjs groth16 prove \
 			"$tmp/$c.zkey" $s/$c.wtns "$tmp/s.json" "$tmp/s.public.json"
+		ok "$c: snarkjs proves by the key that we made" $snarkjs groth16 prove \
+			"$tmp/$c.like.zkey" $s/$c.wtns "$tmp/l.json" "$tmp/l.public.json"
+		ok "$c: and verifies it" $snarkjs groth16 verify "$tmp/$c.like.vkey.json" \
+			"$tmp/l.public.json" "$tmp/l.json"
 		ok "$c: we verify that proof" cuzk verify --vk $s/$c.vkey.json --proof "$tmp/s.json" \
 			--inputs "$tmp/s.public.json"
 	done
 else
-	skip npm "$why" 8
+	skip npm "$why" 12
 fi
 tap_done

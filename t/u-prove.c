@@ -117,7 +117,8 @@ static void test_toy(struct gpu *gpu, const char *path, unsigned int steps)
 	toxic_parse(&toxic, "48577,22580,53332,5481,3673", &err);
 	f = open_memstream(&out, &out_size);
 	ok(f &&
-		   params_make(t.cs, &toxic, &gpu_cpu_ops, gpu, NULL, f, NULL, NULL, &made, &err) ==
+		   params_make(t.cs, &toxic, GPU_H_POWERS, &gpu_cpu_ops, gpu, NULL, f, NULL,
+			       NULL, &made, &err) ==
 			   0 &&
 		   fclose(f) == 0 && out_size == size && !memcmp(out, params, size) &&
 		   made.params.size == size,
@@ -125,14 +126,16 @@ static void test_toy(struct gpu *gpu, const char *path, unsigned int steps)
 	/* 1 is in every domain */
 	toxic.tau = fr_one;
 	f = fopen("/dev/null", "w");
-	ok(params_make(t.cs, &toxic, &gpu_cpu_ops, gpu, NULL, f, NULL, NULL, &made, &err) ==
+	ok(params_make(t.cs, &toxic, GPU_H_POWERS, &gpu_cpu_ops, gpu, NULL, f, NULL,
+			       NULL, &made, &err) ==
 		   -EINVAL,
 	   "bad toxic waste: %s", err.text);
 	fclose(f);
 	f = fopen("/dev/full", "w");
 	fr_from_u64(&toxic.tau, 3673);
 	setvbuf(f, NULL, _IONBF, 0);
-	ok(params_make(t.cs, &toxic, &gpu_cpu_ops, gpu, NULL, f, NULL, NULL, &made, &err) == -EIO &&
+	ok(params_make(t.cs, &toxic, GPU_H_POWERS, &gpu_cpu_ops, gpu, NULL, f, NULL,
+			       NULL, &made, &err) == -EIO &&
 	   err.cls == CUZK_ERROR_RESOURCE, "a full disk: %s", err.text);
 	fclose(f);
 

@@ -92,7 +92,8 @@ static void target_fini(struct target *t)
 }
 
 static int make_files(struct command_device *dev, const struct target *t,
-		      const struct toxic_waste *toxic, struct make_result *result,
+		      const struct toxic_waste *toxic, enum gpu_h_basis basis,
+		      struct make_result *result,
 		      struct cuzk_error *err)
 {
 	struct file_new params, vk;
@@ -104,7 +105,7 @@ static int make_files(struct command_device *dev, const struct target *t,
 	ret = file_create(&vk, t->vk, err);
 	if (ret)
 		goto err_discard;
-	ret = params_make(t->cs, toxic, dev->ops, dev->gpu, dev->pool, params.f, vk.f,
+	ret = params_make(t->cs, toxic, basis, dev->ops, dev->gpu, dev->pool, params.f, vk.f,
 			  &dev->cmd->progress, result, err);
 	if (!ret)
 		ret = file_commit(&params, err);
@@ -119,8 +120,10 @@ err_discard:
 int command_params_make(struct command *cmd, int argc, char **argv)
 {
 	const char *toxic_text = NULL, *out = NULL, *r1cs = NULL, *name = NULL;
+	bool snarkjs = false;
 	const struct command_option options[] = {
-		{ "--toxic", &toxic_text }, { "--out", &out }, { "--r1cs", &r1cs }, { NULL },
+		{ "--toxic", &toxic_text }, { "--out", &out }, { "--r1cs", &r1cs },
+		{ "--snarkjs", NULL, &snarkjs }, { NULL },
 	};
 	struct cuzk_error err = { .size = sizeof(err) };
 	struct target t = { NULL };
@@ -135,7 +138,8 @@ int command_params_make(struct command *cmd, int argc, char **argv)
 	if (!out || (n == 1) == (r1cs != NULL))
 		return command_usage(
 			cmd,
-			"NAME or --r1cs FILE, [--toxic ALPHA,BETA,GAMMA,DELTA,TAU], --out DIR");
+			"NAME or --r1cs FILE, [--toxic ALPHA,BETA,GAMMA,DELTA,TAU], [--snarkjs], "
+			"--out DIR");
 	ret = toxic_text ? toxic_parse(&toxic, toxic_text, &err) : toxic_random(&toxic, &err);
 	if (ret)
 		return command_fail(cmd, &err);
@@ -149,7 +153,8 @@ int command_params_make(struct command *cmd, int argc, char **argv)
 	ret = command_open_device(cmd, &dev, &err);
 	if (ret)
 		goto out;
-	ret = make_files(&dev, &t, &toxic, &result, &err);
+	ret = make_files(&dev, &t, &toxic, snarkjs ? GPU_H_ODD_COSET : GPU_H_POWERS, &result,
+			 &err);
 	command_close_device(&dev);
 	if (ret)
 		goto out;

@@ -108,6 +108,7 @@ static void sink_result(struct sink *s, struct make_file *out)
 struct make {
 	const struct cs *cs;
 	const struct toxic_waste *toxic;
+	enum gpu_h_basis basis;
 	const struct gpu_ops *ops;
 	struct gpu *gpu;
 	struct tpool *pool;
@@ -141,6 +142,56 @@ static int put_points(struct make *m, size_t n, bool g2)
 				 "cannot write the parameters: %s", strerror(errno ? errno : EIO));
 	m->done += n;
 	progress_tell(m->progress, "points", m->done, m->total);
+	return 0;
+}
+
+/*
+ * h on the odd coset: the Lagrange values of the domain of twice the size at its
+ * odd places, over delta: (tau^2m - 1)/2m * w^(2i+1) / (tau - w^(2i+1)).
+ */
+static int put_h_odd(struct make *m)
+{
+	uint64_t n = 1ull << m->cs->log_domain, i;
+	struct fr w, step, factor, power, l[256], tmp[256], at[256];
+	size_t k, j, done;
+	unsigned int b;
+	int ret;
+
+	w = FR_ROOT_5;
+	for (b = m->cs->log_domain + 1; b < 32; b++)
+		fr_sqr(&w, &w);
+	fr_sqr(&step, &w);
+	/* tau^2m - 1 = t (t + 2) */
+	fr_from_u64(&factor, 2);
+	fr_add(&factor, &factor, &m->v.t);
+	fr_mul(&factor, &factor, &m->v.t);
+	fr_from_u64(&power, 2 * n);
+	fr_inv_vartime(&power, &power);
+	fr_mul(&factor, &factor, &power);
+	fr_mul(&factor, &factor, &m->v.inv_delta);
+	if (sink_u32_be(&m->sink, n))
+		return -EIO;
+	power = w;
+	for (i = 0, done = 0; i < n; i += k) {
+		k = n - i < 256 ? n - i : 256;
+		for (j = 0; j < k; j++) {
+			at[j] = power;
+			fr_sub(&l[j], &m->toxic->tau, &power);
+			fr_mul(&power, &power, &step);
+		}
+		fr_batch_inv_vartime(l, k, tmp);
+		for (j = 0; j < k; j++) {
+			fr_mul(&l[j], &l[j], &at[j]);
+			fr_mul(&l[j], &l[j], &factor);
+			fr_to_scalar(&m->scalars[done++], &l[j]);
+		}
+		if (done < CHUNK && i + k < n)
+			continue;
+		ret = put_points(m, done, false);
+		if (ret)
+			return ret;
+		done = 0;
+	}
 	return 0;
 }
 
@@ -258,11 +309,11 @@ static int make_all(struct make *m, FILE *params, FILE *vk, struct make_result *
 	struct make_result r = { 0 };
 	int ret;
 
-	ret = make_values_init(&m->v, cs, m->toxic, m->pool, m->err);
+	ret = make_values_init(&m->v, cs, m->toxic, m->basis, m->pool, m->err);
 	if (ret)
 		return ret;
 	r.n_ic = cs->n_inputs;
-	r.n_h = (1ull << cs->log_domain) - 1;
+	r.n_h = (1ull << cs->log_domain) - (m->basis == GPU_H_POWERS);
 	r.n_l = cs->n_aux;
 	r.n_a = count_nonzero(m->v.at, m->v.n_vars);
 	r.n_b = count_nonzero(m->v.bt, m->v.n_vars);
@@ -289,7 +340,7 @@ static int make_all(struct make *m, FILE *params, FILE *vk, struct make_result *
 	if (!ret)
 		ret = put_vk(m);
 	if (!ret)
-		ret = put_h(m);
+		ret = m->basis == GPU_H_POWERS ? put_h(m) : put_h_odd(m);
 	if (!ret)
 		ret = put_combined(m, cs->n_inputs, m->v.n_vars, &m->v.inv_delta);
 	if (!ret)
@@ -305,13 +356,13 @@ static int make_all(struct make *m, FILE *params, FILE *vk, struct make_result *
 	return 0;
 }
 
-int params_make(const struct cs *cs, const struct toxic_waste *toxic, const struct gpu_ops *ops,
-		struct gpu *gpu, struct tpool *pool, FILE *params, FILE *vk,
+int params_make(const struct cs *cs, const struct toxic_waste *toxic, enum gpu_h_basis basis,
+		const struct gpu_ops *ops, struct gpu *gpu, struct tpool *pool, FILE *params, FILE *vk,
 		const struct progress *progress, struct make_result *result,
 		struct cuzk_error *err)
 {
 	struct make m = {
-		.cs = cs, .toxic = toxic, .ops = ops, .gpu = gpu, .pool = pool,
+		.cs = cs, .toxic = toxic, .basis = basis, .ops = ops, .gpu = gpu, .pool = pool,
 		.progress = progress, .err = err,
 	};
 	int ret;

@@ -38,13 +38,14 @@ int toxic_random(struct toxic_waste *toxic, struct cuzk_error *err);
 
 /*
  * Writes .params and, if vk is not NULL, .vk to the streams, in bellperson's
- * order over the standard generators.  Needs 32 bytes for every row of the
+ * order over the standard generators.  The basis decides roots of unity and h
+ * (gpu.h): GPU_H_ODD_COSET makes what convert.h can turn into a .zkey.  Needs 32 bytes for every row of the
  * domain and 96 for every variable, and some 100 MiB.  The caller checks the
  * streams for errors when it closes them; a failed write ends it early.
  * -EINVAL: waste that gives no valid parameters, an aux variable in no constraint.
  */
-int params_make(const struct cs *cs, const struct toxic_waste *toxic, const struct gpu_ops *ops,
-		struct gpu *gpu, struct tpool *pool, FILE *params, FILE *vk,
+int params_make(const struct cs *cs, const struct toxic_waste *toxic, enum gpu_h_basis basis,
+		const struct gpu_ops *ops, struct gpu *gpu, struct tpool *pool, FILE *params, FILE *vk,
 		const struct progress *progress, struct make_result *result,
 		struct cuzk_error *err);
 

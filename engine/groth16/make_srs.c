@@ -77,7 +77,7 @@ static int make_scalars(struct scalars *s, struct tpool *pool, struct cuzk_error
 	const struct cs *cs = s->cs;
 	int ret;
 
-	ret = make_values_init(&s->v, cs, s->toxic, pool, err);
+	ret = make_values_init(&s->v, cs, s->toxic, GPU_H_POWERS, pool, err);
 	if (ret)
 		return ret;
 	s->n_h = (1ull << cs->log_domain) - 1;

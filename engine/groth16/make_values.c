@@ -40,9 +40,12 @@ static void lagrange_chunk(void *arg, size_t chunk, unsigned int thread)
 }
 
 int make_values_init(struct make_values *v, const struct cs *cs, const struct toxic_waste *toxic,
-		     struct tpool *pool, struct cuzk_error *err)
+		     enum gpu_h_basis basis, struct tpool *pool, struct cuzk_error *err)
 {
-	struct lagrange l = { .log_domain = cs->log_domain, .root = FR_ROOT_7, .tau = toxic->tau };
+	struct lagrange l = {
+		.log_domain = cs->log_domain, .tau = toxic->tau,
+		.root = basis == GPU_H_POWERS ? FR_ROOT_7 : FR_ROOT_5,
+	};
 	uint64_t domain = 1ull << cs->log_domain;
 	struct fr size;
 	unsigned int i;

@@ -54,8 +54,8 @@ static int make_key(struct cuzk_instance *inst, struct key *key, uint8_t **memor
 	f = open_memstream((char **)memory, &size);
 	if (!f)
 		return error_nomem(err, "the self-test");
-	ret = params_make(key->cs, &toxic, inst->ops, inst->gpu, inst->pool, f, NULL, NULL, &result,
-			  err);
+	ret = params_make(key->cs, &toxic, GPU_H_POWERS, inst->ops, inst->gpu, inst->pool, f, NULL,
+			  NULL, &result, err);
 	if (fclose(f) && !ret)
 		ret = error_nomem(err, "the self-test");
 	if (!ret)
