@@ -51,7 +51,7 @@ static int read_pem(const char *path, char **text, char *error)
 	*text = NULL;
 	if (!path)
 		return 0;
-	err = file_read(path, PEM_LIMIT, (void **)text, &len);
+	err = ctl_file_read(path, PEM_LIMIT, (void **)text, &len);
 	if (err)
 		snprintf(error, CLIENT_ERROR_TEXT, "%s: %s", path, strerror(-err));
 	return err;

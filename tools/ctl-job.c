@@ -7,68 +7,9 @@
 #include <string.h>
 
 #include "lib/proto/cuzk.pb-c.h"
-#include "lib/request_json.h"
 #include "tools/ctl.h"
 #include "tools/file.h"
-
-/* A request out of its JSON file; the message points into parsed. */
-struct loaded {
-	struct request_json *parsed;
-	ProtobufCBinaryData *vanilla_proofs;
-	Cuzk__V1__SubmitProofRequest message;
-};
-
-static ProtobufCBinaryData binary(const struct request_bytes *b)
-{
-	return (ProtobufCBinaryData){ .len = b->len, .data = (uint8_t *)b->data };
-}
-
-static int load_request(const char *command, const char *path, struct loaded *l)
-{
-	Cuzk__V1__SubmitProofRequest *m = &l->message;
-	char text[256];
-	void *data;
-	size_t len, i;
-	int err;
-
-	err = file_read(path, REQUEST_JSON_MAX, &data, &len);
-	if (err)
-		return ctl_fail(command, "%s: %s", path, strerror(-err));
-	err = request_json_parse(data, len, &l->parsed, text, sizeof(text));
-	free(data);
-	if (err)
-		return ctl_fail(command, "%s: %s", path, text);
-	l->vanilla_proofs = calloc(l->parsed->n_vanilla_proofs + 1, sizeof(*l->vanilla_proofs));
-	if (!l->vanilla_proofs) {
-		free(l->parsed);
-		return ctl_fail(command, "no memory");
-	}
-	for (i = 0; i < l->parsed->n_vanilla_proofs; i++)
-		l->vanilla_proofs[i] = binary(&l->parsed->vanilla_proofs[i]);
-	cuzk__v1__submit_proof_request__init(m);
-	m->request_id = (char *)l->parsed->request_id;
-	m->proof_kind = (Cuzk__V1__ProofKind)l->parsed->proof_kind;
-	m->priority = (Cuzk__V1__Priority)l->parsed->priority;
-	m->partition_index = l->parsed->partition_index;
-	m->sector_size = l->parsed->sector_size;
-	m->registered_proof = l->parsed->registered_proof;
-	m->sector_number = l->parsed->sector_number;
-	m->miner_id = l->parsed->miner_id;
-	m->vanilla_proof = binary(&l->parsed->vanilla_proof);
-	m->n_vanilla_proofs = l->parsed->n_vanilla_proofs;
-	m->vanilla_proofs = l->vanilla_proofs;
-	m->randomness = binary(&l->parsed->randomness);
-	m->comm_r_old = binary(&l->parsed->comm_r_old);
-	m->comm_r_new = binary(&l->parsed->comm_r_new);
-	m->comm_d_new = binary(&l->parsed->comm_d_new);
-	return 0;
-}
-
-static void unload_request(struct loaded *l)
-{
-	free(l->vanilla_proofs);
-	free(l->parsed);
-}
+#include "tools/request.h"
 
 static const char *status_name(Cuzk__V1__AwaitProofResponse__Status status)
 {
@@ -102,7 +43,7 @@ static int use_result(const char *command, const Cuzk__V1__AwaitProofResponse *r
 		return ctl_fail(command, "%s: %s: %s", r->job_id, status_name(r->status),
 				r->error_message);
 	if (out) {
-		err = file_write(out, r->proof.data, r->proof.len);
+		err = ctl_file_write(out, r->proof.data, r->proof.len);
 		if (err)
 			return ctl_fail(command, "%s: %s", out, strerror(-err));
 	}
@@ -120,20 +61,20 @@ int ctl_prove(int argc, char **argv)
 	};
 	struct ctl_connection conn = { 0 };
 	Cuzk__V1__ProveResponse *answer;
-	struct loaded l;
+	struct request_file l;
 	int ret;
 
 	if (ctl_parse("prove", argc, argv, options, &conn, NULL, 0) < 0)
 		return CTL_USAGE;
 	if (!request || !out)
 		return ctl_usage("prove", "--request FILE and --out FILE are needed");
-	ret = load_request("prove", request, &l);
+	ret = request_load("prove", request, &l);
 	if (ret)
 		return ret;
 	prove.submit = &l.message;
 	ret = ctl_call("prove", &conn, "Prove", &prove.base, &cuzk__v1__prove_response__descriptor,
 		       "proving", (ProtobufCMessage **)&answer);
-	unload_request(&l);
+	request_unload(&l);
 	if (ret)
 		return ret;
 	if (answer->result)
@@ -150,20 +91,20 @@ int ctl_submit(int argc, char **argv)
 	const struct ctl_option options[] = { { "--request", &request }, { NULL } };
 	struct ctl_connection conn = { 0 };
 	Cuzk__V1__SubmitProofResponse *answer;
-	struct loaded l;
+	struct request_file l;
 	int ret;
 
 	if (ctl_parse("submit", argc, argv, options, &conn, NULL, 0) < 0)
 		return CTL_USAGE;
 	if (!request)
 		return ctl_usage("submit", "--request FILE is needed");
-	ret = load_request("submit", request, &l);
+	ret = request_load("submit", request, &l);
 	if (ret)
 		return ret;
 	ret = ctl_call("submit", &conn, "SubmitProof", &l.message.base,
 		       &cuzk__v1__submit_proof_response__descriptor, "submitting",
 		       (ProtobufCMessage **)&answer);
-	unload_request(&l);
+	request_unload(&l);
 	if (ret)
 		return ret;
 	if (conn.json) {

@@ -13,9 +13,11 @@
 #define PROGRESS_AFTER_MS 2000
 #define PROGRESS_EVERY_MS 200
 
+const char *ctl_program = "cuzkctl";
+
 static void say(const char *command, const char *fmt, va_list ap)
 {
-	fprintf(stderr, "cuzkctl %s: ", command);
+	fprintf(stderr, "%s %s: ", ctl_program, command);
 	vfprintf(stderr, fmt, ap);
 	fputc('\n', stderr);
 }
@@ -94,6 +96,25 @@ int ctl_parse(const char *command, int argc, char **argv, const struct ctl_optio
 			*o->value = eq ? eq + 1 : argv[++i];
 	}
 	return n;
+}
+
+int ctl_take_option(int *argc, char **argv, const char *name, const char **value)
+{
+	size_t len = strlen(name);
+	int i, n;
+
+	for (i = 1; i < *argc; i++) {
+		if (strncmp(argv[i], name, len) || (argv[i][len] && argv[i][len] != '='))
+			continue;
+		n = argv[i][len] == '=' ? 1 : 2;
+		if (i + n > *argc)
+			return ctl_usage(argv[1], "%s needs a value", name);
+		*value = n == 1 ? argv[i] + len + 1 : argv[i + 1];
+		memmove(&argv[i], &argv[i + n], (*argc - i - n + 1) * sizeof(*argv));
+		*argc -= n;
+		i--;
+	}
+	return 0;
 }
 
 int ctl_duration(const char *text, uint64_t *ms)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * ctl.h - what the commands of cuzkctl share
+ * ctl.h - what the commands of cuzkctl and cuzk-bench share
  *
  * Each command returns the exit status: 0 success, 1 failure, 2 wrong usage.
  * What was asked for goes to stdout, messages go to stderr.
@@ -16,6 +16,8 @@
 
 #define CTL_FAILURE 1
 #define CTL_USAGE 2
+
+extern const char *ctl_program;	/* in messages; "cuzkctl" */
 
 /* "--NAME VALUE" or "--NAME=VALUE"; with flag set "--NAME". The last has name NULL. */
 struct ctl_option {
@@ -36,6 +38,9 @@ struct ctl_connection {
  */
 int ctl_parse(const char *command, int argc, char **argv, const struct ctl_option *options,
 	      struct ctl_connection *conn, const char **rest, int max);
+
+/* Takes "--NAME VALUE" or "--NAME=VALUE" out of the line, wherever it stands.  0 or CTL_USAGE. */
+int ctl_take_option(int *argc, char **argv, const char *name, const char **value);
 
 __attribute__((format(printf, 2, 3)))
 int ctl_fail(const char *command, const char *fmt, ...);	/* returns CTL_FAILURE */

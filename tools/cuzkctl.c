@@ -56,26 +56,6 @@ static void usage(FILE *f)
 		"See cuzkctl(1).\n");
 }
 
-/* Takes "--NAME VALUE" or "--NAME=VALUE" out of the line, wherever it stands. */
-static int take_option(int *argc, char **argv, const char *name, const char **value)
-{
-	size_t len = strlen(name);
-	int i, n;
-
-	for (i = 1; i < *argc; i++) {
-		if (strncmp(argv[i], name, len) || (argv[i][len] && argv[i][len] != '='))
-			continue;
-		n = argv[i][len] == '=' ? 1 : 2;
-		if (i + n > *argc)
-			return ctl_usage(argv[1], "%s needs a value", name);
-		*value = n == 1 ? argv[i] + len + 1 : argv[i + 1];
-		memmove(&argv[i], &argv[i + n], (*argc - i - n + 1) * sizeof(*argv));
-		*argc -= n;
-		i--;
-	}
-	return 0;
-}
-
 static bool has_flag(int argc, char **argv, const char *name)
 {
 	size_t len = strlen(name);
@@ -92,8 +72,8 @@ static int run(int argc, char **argv)
 	const char *engine = NULL, *dir = NULL;
 	size_t i;
 
-	if (take_option(&argc, argv, "--engine", &engine) ||
-	    take_option(&argc, argv, "--engine-dir", &dir))
+	if (ctl_take_option(&argc, argv, "--engine", &engine) ||
+	    ctl_take_option(&argc, argv, "--engine-dir", &dir))
 		return CTL_USAGE;
 	if (argc < 2) {
 		usage(stderr);

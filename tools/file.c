@@ -50,7 +50,7 @@ static int read_all(int fd, size_t limit, char **out, size_t *out_len)
 	return 0;
 }
 
-int file_read(const char *path, size_t limit, void **data, size_t *len)
+int ctl_file_read(const char *path, size_t limit, void **data, size_t *len)
 {
 	int fd, err;
 
@@ -95,7 +95,7 @@ static int write_in_place(const char *path, const void *data, size_t len)
 	return err;
 }
 
-int file_write(const char *path, const void *data, size_t len)
+int ctl_file_write(const char *path, const void *data, size_t len)
 {
 	char beside[4096];
 	struct stat st;

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /* *data is malloc'ed and has a NUL behind it. -EFBIG: longer than limit; -errno. */
-int file_read(const char *path, size_t limit, void **data, size_t *len);
+int ctl_file_read(const char *path, size_t limit, void **data, size_t *len);
 /* The file is there whole or not at all: written beside, synced, renamed. */
-int file_write(const char *path, const void *data, size_t len);
+int ctl_file_write(const char *path, const void *data, size_t len);
 
 #endif
