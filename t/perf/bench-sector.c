@@ -24,6 +24,7 @@
 #include "engine/groth16/make.h"
 #include "engine/groth16/request.h"
 #include "engine/vanilla/vanilla.h"
+#include "t/vanilla-data.h"
 
 static const char *const stage_names[CUZK_STAGE_COUNT] = {
 	"idle", "params", "witness", "upload", "evaluate", "ntt", "msm_h", "msm_l", "msm_a",
@@ -124,6 +125,7 @@ static void read_request(struct cuzk_request **req)
 	c1 = slurp(opt.c1, &size);
 	if (!c1)
 		die(opt.c1, NULL);
+	c1 = envelope(porep.sector_number, c1, size, porep.sector_size, &size);
 	porep.vanilla_proof = (struct cuzk_blob){ c1, size };
 	*req = &porep;
 }

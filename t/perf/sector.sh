@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # sector.sh - checks and times whole proofs on the GPU of this machine
 #
-# usage: sector.sh BINDIR [quick]
+# usage: sector.sh BINDIR [small|large]
 #
 # BINDIR has bench-sector and u-cuda-prove (a build's t/perf and t, or carried
 # copies).  Every proof is verified; those of t/data are compared byte by byte.
-# Parameters are made on the device.  quick: the small circuits only.
+# Parameters are made on the device.  small: all but the 32 GiB PoRep; large: that
+# alone.
 set -u
-src=$(cd "$(dirname "$0")/../.." && pwd)
+src=${CUZK_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 bin=$1
 data=$src/t/data
 tmp=$(mktemp -d)
@@ -31,6 +32,7 @@ shutil.copyfileobj(lzma.open(sys.argv[1]), open(sys.argv[2], "wb"))' "$1" "$2"
 }
 
 nvidia-smi -L 2>/dev/null
+if [ "${2:-}" != large ]; then
 section "the backend against the host's, function by function"
 "$bin/u-cuda-prove" --large >"$tmp/tap" || failed=1
 grep -v '^ok' "$tmp/tap"
@@ -39,7 +41,8 @@ for c in winning-2k window-2k porep-2k update-2k; do
 	section "$c"
 	run "$bin/bench-sector" --golden "$data/$c" --rounds 2 "$data/requests/$c.json"
 done
-if [ "${2:-}" != quick ]; then
+fi
+if [ "${2:-}" != small ]; then
 	section "porep-32g: 10 partitions from C1 JSON, parameters resident"
 	unxz_to "$data/porep-32g/c1.json.xz" "$tmp/c1.json"
 	run "$bin/bench-sector" --golden "$data/porep-32g" --rounds "${ROUNDS:-2}" --c1 "$tmp/c1.json"
