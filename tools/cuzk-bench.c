@@ -16,7 +16,7 @@ static const struct {
 	{ "pipeline", bench_pipeline, true },
 	{ "model", bench_model, true },
 	{ "synth", bench_synth, true },
-	//{ "kernels", bench_kernels, true },
+	{ "kernels", bench_kernels, true },
 	//{ "batch", bench_batch, true },
 	//{ "stress", bench_stress, true },
 	{ "vanilla", bench_vanilla, false },

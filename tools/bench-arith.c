@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/*
- * bench-arith.c - nanoseconds per operation, next to blst in the same run
- *
- * Each line is the minimum of interleaved rounds of thread CPU time, so a
- * loaded machine moves both columns alike.  Results are compared before they
- * are timed.  Usage: bench-arith [--portable] [NAME...]
- */
-#include <time.h>
+/* bench-arith.c - the kernels of one operation: fields, points, pairings, a verification */
+#include <stdlib.h>
+#include <string.h>
 
 #include "lib/bls12_381/arch.h"
 #include "lib/bls12_381/encoding.h"
 #include "lib/bls12_381/g1_fixed.h"
 #include "lib/bls12_381/pairing.h"
-#include "t/blst.h"
+#include "tools/bench-kernel.h"
 
 enum { N = 64 };	/* operands, so that nothing is predicted or hoisted */
 
-static struct fp fp_a[N], fp_r[N];
+static struct fp fp_a[N], fp_square[N], fp_r[N];
 static struct fp2 fp2_a[N], fp2_r[N];
 static struct fr fr_a[N], fr_r[N];
 static struct g1_affine p[N];
@@ -39,20 +34,11 @@ static uint64_t next_random(void)
 	return z ^ z >> 31;
 }
 
-static double now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return ts.tv_sec * 1e9 + ts.tv_nsec;
-}
-
 static void setup(void)
 {
 	int i, j;
 
 	for (i = 0; i < N; i++) {
-
 		for (j = 0; j < 4; j++)
 			k[i].l[j] = next_random();
 		k[i].l[3] >>= 2;
@@ -61,6 +47,7 @@ static void setup(void)
 		g1_to_affine(&p[i], &jp[i]);
 		g2_to_affine(&q[i], &jq[i]);
 		fp_a[i] = p[i].x;
+		fp_sqr(&fp_square[i], &fp_a[i]);
 		fp2_a[i] = q[i].x;
 		fr_from_scalar(&fr_a[i], &k[i]);
 		pairing(&f12[i], &p[i], &q[i]);
@@ -105,13 +92,9 @@ REF(void, blst_miller_loop_n, (struct fp12 *, const struct g2_affine *const *,
 REF(void, blst_final_exp, (struct fp12 *, const struct fp12 *));
 REF(void, blst_p1_to_affine, (struct g1_affine *, const struct g1 *));
 
-static bool open_blst(void)
+static void find_blst(void)
 {
-	if (!blst_open()) {
-		printf("# no blst: %s\n", blst_why_not);
-		return false;
-	}
-#define GET(name) name = blst_symbol(#name)
+#define GET(name) name = blst_find(#name)
 	GET(blst_fp_mul); GET(blst_fp_sqr); GET(blst_fp_add); GET(blst_fp_sub);
 	GET(blst_fp_eucl_inverse); GET(blst_fp_sqrt); GET(blst_fp2_mul); GET(blst_fp2_sqr);
 	GET(blst_fp2_add); GET(blst_fr_mul); GET(blst_fr_add); GET(blst_fr_eucl_inverse);
@@ -121,14 +104,14 @@ static bool open_blst(void)
 	GET(blst_p1_affine_in_g1); GET(blst_p2_affine_in_g2); GET(blst_fp12_mul);
 	GET(blst_fp12_sqr); GET(blst_fp12_cyclotomic_sqr); GET(blst_miller_loop);
 	GET(blst_miller_loop_n); GET(blst_final_exp); GET(blst_p1_to_affine);
-	return true;
 }
 
 /* n operations of ours or of blst's */
 #define OP(name, ours, theirs) \
-	static void name(bool ref, int n) \
+	static void name(void *arg, bool ref, int n) \
 	{ \
 		int i; \
+		(void)arg; \
 		if (ref) \
 			for (i = 0; i < n; i++) { int x = i % N, y = (i + 7) % N; (void)x, \
 						 (void)y; theirs; } \
@@ -144,7 +127,7 @@ OP(b_fp_sqr_lat, fp_sqr(&fp_r[0], &fp_r[0]), blst_fp_sqr(&fp_r[0], &fp_r[0]))
 OP(b_fp_add, fp_add(&fp_r[x], &fp_a[x], &fp_a[y]), blst_fp_add(&fp_r[x], &fp_a[x], &fp_a[y]))
 OP(b_fp_sub, fp_sub(&fp_r[x], &fp_a[x], &fp_a[y]), blst_fp_sub(&fp_r[x], &fp_a[x], &fp_a[y]))
 OP(b_fp_inv, fp_inv_vartime(&fp_r[x], &fp_a[x]), blst_fp_eucl_inverse(&fp_r[x], &fp_a[x]))
-OP(b_fp_sqrt, fp_sqrt(&fp_r[x], &fp_a[x]), blst_fp_sqrt(&fp_r[x], &fp_a[x]))
+OP(b_fp_sqrt, fp_sqrt(&fp_r[x], &fp_square[x]), blst_fp_sqrt(&fp_r[x], &fp_square[x]))
 OP(b_fp2_mul, fp2_mul(&fp2_r[x], &fp2_a[x], &fp2_a[y]), blst_fp2_mul(&fp2_r[x], &fp2_a[x],
 								     &fp2_a[y]))
 OP(b_fp2_sqr, fp2_sqr(&fp2_r[x], &fp2_a[x]), blst_fp2_sqr(&fp2_r[x], &fp2_a[x]))
@@ -176,7 +159,7 @@ OP(b_miller, miller_loop_n(&f12_r[x], &((struct miller_pair){ &p[x], &q[x], NULL
    blst_miller_loop(&f12_r[x], &q[x], &p[x]))
 OP(b_final_exp, final_exp(&f12_r[x], &f12[x]), blst_final_exp(&f12_r[x], &f12[x]))
 
-static void b_product3(bool ref, int n)
+static void b_product3(void *arg, bool ref, int n)
 {
 	const struct g1_affine *ps[3] = { &p[0], &p[1], &p[2] };
 	const struct g2_affine *qs[3] = { &q[0], &q[1], &q[2] };
@@ -185,6 +168,7 @@ static void b_product3(bool ref, int n)
 									&prepared[1] },
 	};
 
+	(void)arg;
 	while (n--) {
 		if (ref) {
 			blst_miller_loop_n(&f12_r[0], qs, ps, 3);
@@ -244,14 +228,16 @@ static void input_sum(bool ref, struct g1 *r, size_t n)
 		abort();
 }
 
-static void b_sum16(bool ref, int n)
+static void b_sum16(void *arg, bool ref, int n)
 {
+	(void)arg;
 	while (n--)
 		input_sum(ref, &jr[0], 16);
 }
 
-static void b_sum330(bool ref, int n)
+static void b_sum330(void *arg, bool ref, int n)
 {
+	(void)arg;
 	while (n--)
 		input_sum(ref, &jr[0], N_BASES);
 }
@@ -293,108 +279,166 @@ static void verify(bool ref, size_t n_inputs)
 	}
 }
 
-static void b_verify16(bool ref, int n)
+static void b_verify16(void *arg, bool ref, int n)
 {
+	(void)arg;
 	while (n--)
 		verify(ref, 16);
 }
 
-static void b_verify327(bool ref, int n)
+static void b_verify327(void *arg, bool ref, int n)
 {
+	(void)arg;
 	while (n--)
 		verify(ref, 327);
 }
 
-static const struct {
+/*
+ * What an operation leaves behind, to be compared: bytes; points in any
+ * coordinates; a root of either sign; a Miller loop's value, up to what the final
+ * exponentiation takes away.
+ */
+enum result { BYTES, POINTS_G1, POINTS_G2, ROOTS, LOOPS };
+
+struct operation {
 	const char *name;
-	void (*run)(bool ref, int n);
+	void (*run)(void *arg, bool ref, int n);
 	int n;
-} benches[] = {
-	{ "fp_add", b_fp_add, 20000 },
-	{ "fp_sub", b_fp_sub, 20000 },
-	{ "fp_mul", b_fp_mul, 10000 },
-	{ "fp_mul, latency", b_fp_mul_lat, 10000 },
-	{ "fp_sqr", b_fp_sqr, 10000 },
-	{ "fp_sqr, latency", b_fp_sqr_lat, 10000 },
-	{ "fp_inv_vartime", b_fp_inv, 200 },
-	{ "fp_sqrt", b_fp_sqrt, 50 },
-	{ "fp2_add", b_fp2_add, 10000 },
-	{ "fp2_mul", b_fp2_mul, 5000 },
-	{ "fp2_sqr", b_fp2_sqr, 5000 },
-	{ "fr_add", b_fr_add, 20000 },
-	{ "fr_mul", b_fr_mul, 20000 },
-	{ "fr_mul, latency", b_fr_mul_lat, 20000 },
-	{ "fr_inv_vartime", b_fr_inv, 200 },
-	{ "g1_add", b_g1_add, 1000 },
-	{ "g1_add_affine", b_g1_add_affine, 1000 },
-	{ "g1_double", b_g1_double, 2000 },
-	{ "g2_add_affine", b_g2_add_affine, 500 },
-	{ "g2_double", b_g2_double, 500 },
-	{ "g1_mul_vartime", b_g1_mul, 10 },
-	{ "g2_mul_vartime", b_g2_mul, 5 },
-	{ "g1 decompress", b_g1_dec, 40 },
-	{ "g2 decompress", b_g2_dec, 20 },
-	{ "g1_in_subgroup", b_g1_in, 20 },
-	{ "g2_in_subgroup", b_g2_in, 20 },
-	{ "fp12_mul", b_fp12_mul, 500 },
-	{ "fp12_sqr", b_fp12_sqr, 500 },
-	{ "fp12_cyclotomic_sqr", b_cyc_sqr, 500 },
-	{ "miller loop, 1 pair", b_miller, 4 },
-	{ "final_exp", b_final_exp, 4 },
-	{ "3 pairs, 2 fixed", b_product3, 2 },
-	{ "sum of 16 inputs", b_sum16, 2 },
-	{ "sum of 330 inputs", b_sum330, 1 },
-	{ "verify, 16 inputs", b_verify16, 1 },
-	{ "verify, 327 inputs", b_verify327, 1 },
+	void *result;
+	size_t size;
+	enum result kind;
+	double fp, fr;		/* products, where the formulas are known */
 };
 
-static bool chosen(const char *name, int argc, char **argv)
-{
-	bool any = false;
-	int i;
+#define RESULT(r) &r, sizeof(r)
 
-	for (i = 1; i < argc; i++) {
-		if (argv[i][0] == '-')
-			continue;
-		any = true;
-		if (strstr(name, argv[i]))
-			return true;
+static const struct operation operations[] = {
+	{ "fp_add", b_fp_add, 20000, RESULT(fp_r), BYTES },
+	{ "fp_sub", b_fp_sub, 20000, RESULT(fp_r), BYTES },
+	{ "fp_mul", b_fp_mul, 10000, RESULT(fp_r), BYTES, 1, 0 },
+	{ "fp_mul, latency", b_fp_mul_lat, 10000, RESULT(fp_r), BYTES },
+	{ "fp_sqr", b_fp_sqr, 10000, RESULT(fp_r), BYTES, 1, 0 },
+	{ "fp_sqr, latency", b_fp_sqr_lat, 10000, RESULT(fp_r), BYTES },
+	{ "fp_inv_vartime", b_fp_inv, 200, RESULT(fp_r), BYTES },
+	{ "fp_sqrt", b_fp_sqrt, 50, RESULT(fp_r), ROOTS },
+	{ "fp2_add", b_fp2_add, 10000, RESULT(fp2_r), BYTES },
+	{ "fp2_mul", b_fp2_mul, 5000, RESULT(fp2_r), BYTES, 3, 0 },
+	{ "fp2_sqr", b_fp2_sqr, 5000, RESULT(fp2_r), BYTES, 2, 0 },
+	{ "fr_add", b_fr_add, 20000, RESULT(fr_r), BYTES },
+	{ "fr_mul", b_fr_mul, 20000, RESULT(fr_r), BYTES, 0, 1 },
+	{ "fr_mul, latency", b_fr_mul_lat, 20000, RESULT(fr_r), BYTES },
+	{ "fr_inv_vartime", b_fr_inv, 200, RESULT(fr_r), BYTES },
+	{ "g1_add", b_g1_add, 1000, RESULT(jr), POINTS_G1, 16, 0 },
+	{ "g1_add_affine", b_g1_add_affine, 1000, RESULT(jr), POINTS_G1, 11, 0 },
+	{ "g1_double", b_g1_double, 2000, RESULT(jr), POINTS_G1, 7, 0 },
+	{ "g2_add_affine", b_g2_add_affine, 500, RESULT(jr2), POINTS_G2, 31, 0 },
+	{ "g2_double", b_g2_double, 500, RESULT(jr2), POINTS_G2, 16, 0 },
+	{ "g1_mul_vartime", b_g1_mul, 10, RESULT(jr), POINTS_G1 },
+	{ "g2_mul_vartime", b_g2_mul, 5, RESULT(jr2), POINTS_G2 },
+	{ "g1 decompress", b_g1_dec, 40, RESULT(p), BYTES },
+	{ "g2 decompress", b_g2_dec, 20, RESULT(q), BYTES },
+	{ "g1_in_subgroup", b_g1_in, 20, RESULT(sink), BYTES },
+	{ "g2_in_subgroup", b_g2_in, 20, RESULT(sink), BYTES },
+	{ "fp12_mul", b_fp12_mul, 500, RESULT(f12_r), BYTES },
+	{ "fp12_sqr", b_fp12_sqr, 500, RESULT(f12_r), BYTES },
+	{ "fp12_cyclotomic_sqr", b_cyc_sqr, 500, RESULT(f12_r), BYTES },
+	{ "miller loop, 1 pair", b_miller, 4, RESULT(f12_r), LOOPS },
+	{ "final_exp", b_final_exp, 4, RESULT(f12_r), BYTES },
+	{ "3 pairs, 2 fixed", b_product3, 2, RESULT(f12_r[1]), BYTES },
+	{ "sum of 16 inputs", b_sum16, 2, RESULT(jr), POINTS_G1 },
+	{ "sum of 330 inputs", b_sum330, 1, RESULT(jr), POINTS_G1 },
+	{ "verify, 16 inputs", b_verify16, 1, RESULT(f12_r[1]), BYTES },
+	{ "verify, 327 inputs", b_verify327, 1, RESULT(f12_r[1]), BYTES },
+};
+
+static size_t normal(void *out, const struct operation *o)
+{
+	size_t n, i;
+
+	switch (o->kind) {
+	case POINTS_G1:
+		n = o->size / sizeof(struct g1);
+		for (i = 0; i < n; i++)
+			g1_to_affine((struct g1_affine *)out + i, (struct g1 *)o->result + i);
+		return n * sizeof(struct g1_affine);
+	case POINTS_G2:
+		n = o->size / sizeof(struct g2);
+		for (i = 0; i < n; i++)
+			g2_to_affine((struct g2_affine *)out + i, (struct g2 *)o->result + i);
+		return n * sizeof(struct g2_affine);
+	case ROOTS:
+		for (i = 0; i < o->size / sizeof(struct fp); i++)
+			fp_sqr((struct fp *)out + i, (struct fp *)o->result + i);
+		return o->size;
+	case LOOPS:
+		for (i = 0; i < o->size / sizeof(struct fp12); i++)
+			final_exp((struct fp12 *)out + i, (struct fp12 *)o->result + i);
+		return o->size;
+	case BYTES:
+		break;
 	}
-	return !any;
+	memcpy(out, o->result, o->size);
+	return o->size;
 }
 
-int main(int argc, char **argv)
+/* N operations from the same state by one side. */
+static size_t result(const struct operation *o, bool ref, void *out)
 {
-	enum { ROUNDS = 25 };
-	bool ref;
-	size_t i;
-	int r;
+	if (o->result == (void *)p || o->result == (void *)q)
+		memset(o->result, 0, o->size);
+	else if (o->result == (void *)&sink)
+		sink = 0;
+	else if (o->result == (void *)fp_r)
+		memcpy(fp_r, fp_a, sizeof(fp_r));
+	else if (o->result == (void *)fr_r)
+		memcpy(fr_r, fr_a, sizeof(fr_r));
+	else
+		memset(o->result, 0, o->size);
+	o->run(NULL, ref, o->n < N && o->kind == BYTES && o->size == sizeof(struct fp12) ? 1 : N);
+	return normal(out, o);
+}
 
-	if (argc > 1 && !strcmp(argv[1], "--portable"))
+/* Against blst, or without it against the portable code where that is another. */
+static enum check check(void *arg)
+{
+	const struct operation *o = arg;
+	static uint8_t got[N * sizeof(struct fp12)], want[N * sizeof(struct fp12)];
+	bool portable = !strcmp(bls_arch_name(), "portable");
+	size_t size = result(o, false, got);
+
+	if (blst_loaded()) {
+		result(o, true, want);
+	} else if (!portable) {
 		bls_set_portable(true);
-	setup();
-	ref = open_blst();
-	setup_sum(ref);
-	printf("# %s build; minimum of %d rounds, thread CPU time\n", bls_arch_name(), ROUNDS);
-	printf("%-24s %12s %12s %8s\n", "operation", "ns", "blst ns", "ratio");
-	for (i = 0; i < sizeof(benches) / sizeof(*benches); i++) {
-		double best[2] = { 1e30, 1e30 };
-
-		if (!chosen(benches[i].name, argc, argv))
-			continue;
-		for (r = 0; r < ROUNDS * (1 + ref); r++) {
-			double t = now_ns();
-
-			benches[i].run(ref && (r & 1), benches[i].n);
-			t = (now_ns() - t) / benches[i].n;
-			if (t < best[ref && (r & 1)])
-				best[ref && (r & 1)] = t;
-		}
-		if (ref)
-			printf("%-24s %12.1f %12.1f %8.2f\n", benches[i].name, best[0], best[1],
-			       best[0] / best[1]);
-		else
-			printf("%-24s %12.1f\n", benches[i].name, best[0]);
+		result(o, false, want);
+		bls_set_portable(false);
+	} else {
+		return CHECK_NONE;
 	}
-	return sink == 0xffffffff;
+	return memcmp(got, want, size) ? CHECK_DIFFERS : CHECK_EQUAL;
+}
+
+int kernels_arith(struct kernels *set)
+{
+	bool ref = blst_loaded();
+	size_t i;
+
+	setup();
+	if (ref)
+		find_blst();
+	setup_sum(ref);
+	for (i = 0; i < sizeof(operations) / sizeof(*operations); i++) {
+		const struct operation *o = &operations[i];
+		const struct kernel k = {
+			.name = o->name, .run = o->run, .check = check, .arg = (void *)o,
+			.n = o->n, .has_ref = ref, .fp = o->fp, .fr = o->fr,
+		};
+
+		if (kernel_chosen(set, o->name))
+			kernel_measure(set, &k);
+	}
+	g1_fixed_close(fixed);
+	free(blst_table);
+	free(blst_scratch);
+	return 0;
 }
