@@ -51,6 +51,8 @@ struct reply {
 	Cuzk__V1__GetStatusResponse r;
 	Cuzk__V1__GPUStatus gpu[CONFIG_DEVICES_MAX], *gpus[CONFIG_DEVICES_MAX];
 	Cuzk__V1__SRSStatus srs[INSTANCE_CIRCUITS_MAX], *srss[INSTANCE_CIRCUITS_MAX];
+	Cuzk__V1__CircuitStatus circuit[INSTANCE_CIRCUITS_MAX], *circuits[INSTANCE_CIRCUITS_MAX];
+	uint32_t best[INSTANCE_CIRCUITS_MAX];	/* their states */
 	Cuzk__V1__QueueStatus queue[CUZK_KIND_COUNT], *queues[CUZK_KIND_COUNT];
 };
 
@@ -130,6 +132,48 @@ static void fill_srs(const struct service *svc, struct reply *p)
 	p->r.loaded_srs = p->srss;
 }
 
+static const char *params_name(uint32_t state)
+{
+	static const char *const names[] = { "absent", "bad", "cold", "warm", "hot" };
+
+	return state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
+}
+
+/* Likewise, those without parameters included. */
+static void fill_circuits(const struct service *svc, struct reply *p)
+{
+	uint32_t i, k, n = 0;
+	int c;
+
+	for (i = 0; i < svc->n_workers; i++) {
+		const struct worker *w = &svc->workers[i];
+
+		for (c = 0; c < w->n_circuits; c++) {
+			const struct cuzk_circuit *circuit = &w->circuits[c];
+			Cuzk__V1__CircuitStatus *s;
+
+			for (k = 0; k < n; k++)
+				if (!strcmp(p->circuit[k].circuit_id, circuit->id))
+					break;
+			if (k == INSTANCE_CIRCUITS_MAX ||
+			    (k < n && circuit->state <= p->best[k]))
+				continue;
+			s = &p->circuit[k];
+			cuzk__v1__circuit_status__init(s);
+			s->circuit_id = (char *)circuit->id;
+			s->proof_kind = (char *)config_kind_name(circuit->kind);
+			s->state = (char *)params_name(circuit->state);
+			s->reason = (char *)circuit->reason;
+			s->sector_size = circuit->sector_size;
+			p->best[k] = circuit->state;
+			p->circuits[k] = s;
+			n += k == n;
+		}
+	}
+	p->r.n_circuits = n;
+	p->r.circuits = p->circuits;
+}
+
 static void fill_queues(const struct totals *t, struct reply *p)
 {
 	uint32_t k, n = 0;
@@ -160,6 +204,7 @@ void status_reply(struct service *svc, struct rpc_call *call)
 	cuzk__v1__get_status_response__init(&p->r);
 	fill_gpus(svc, p);
 	fill_srs(svc, p);
+	fill_circuits(svc, p);
 	fill_queues(&t, p);
 	p->r.total_proofs_completed = t.completed;
 	p->r.total_proofs_failed = t.failed;
@@ -184,13 +229,6 @@ static void quoted(FILE *f, const char *s)
 			putc(c, f);
 	}
 	putc('"', f);
-}
-
-static const char *params_name(uint32_t state)
-{
-	static const char *const names[] = { "absent", "bad", "cold", "warm", "hot" };
-
-	return state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
 }
 
 static void flights_json(const struct service *svc, const struct worker *w, FILE *f)

@@ -44,6 +44,12 @@ for kind, circuit in {"porep": "porep", "update": "update", "window-post": "wind
     ok(f"{kind} is disabled: no parameters in {params}; looked for {names}" in s.text(), f"the log says what {kind} lacks")
 ok(sorted(os.listdir(cache)) == ["winning-2k.cs"], "the constraint system is kept in the cache folder")
 at = ("--address", s.address)
+status = {c["circuit_id"]: c for c in json.loads(ctl("status", *at, "--json").stdout)["circuits"]}
+equal({n: c["state"] for n, c in status.items()}, {n: "cold" if n == "winning-2k" else "absent" for n in status},
+      f"status tells the state of each of {len(status)} circuits")
+ok(params in status["porep-64g"]["reason"] and status["porep-64g"]["sector_size"] == 64 << 30, status["porep-64g"]["reason"])
+p = ctl("status", *at)
+ok("\nwinning-2k           cold" in p.stdout and "No parameters of: winning-8m, winning-512m" in p.stdout, "and in words")
 out = s.dir + "/proof"
 request_file = SRC + "/t/data/requests/winning-2k.json"
 p = ctl("prove", *at, "--request", request_file, "--out", out, "--json")

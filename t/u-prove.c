@@ -171,6 +171,10 @@ static void test_waste_text(void)
 	ok(blinding_parse(&b, "1,2") == 0 && b.r.l[0] == 1 && b.s.l[0] == 2 &&
 	   blinding_parse(&b, "1") == -EINVAL && blinding_parse(&b, "1,2,3") == -EINVAL &&
 	   blinding_parse(&b, ",") == -EINVAL, "so is a blinding");
+	blinding_parse(&b, "27134,17146");
+	blinding_offset(&b, &b, 9);
+	ok(b.r.l[0] == 27143 && b.s.l[0] == 17155 && !b.r.l[1] && !b.s.l[3],
+	   "partition 9 adds 9 to both");
 }
 
 int main(void)

@@ -44,6 +44,20 @@ static void status_json(const Cuzk__V1__GetStatusResponse *r)
 		printf(",\"tier\":\"%s\",\"size_bytes\":%" PRIu64 ",\"ref_count\":%u}",
 		       tier_name(s->tier), s->size_bytes, s->ref_count);
 	}
+	printf("],\"circuits\":[");
+	for (i = 0; i < r->n_circuits; i++) {
+		const Cuzk__V1__CircuitStatus *s = r->circuits[i];
+
+		printf("%s{\"circuit_id\":", i ? "," : "");
+		ctl_quote(s->circuit_id);
+		printf(",\"proof_kind\":");
+		ctl_quote(s->proof_kind);
+		printf(",\"sector_size\":%" PRIu64 ",\"state\":", s->sector_size);
+		ctl_quote(s->state);
+		printf(",\"reason\":");
+		ctl_quote(s->reason);
+		putchar('}');
+	}
 	printf("],\"queues\":[");
 	for (i = 0; i < r->n_queues; i++) {
 		const Cuzk__V1__QueueStatus *q = r->queues[i];
@@ -53,6 +67,22 @@ static void status_json(const Cuzk__V1__GetStatusResponse *r)
 		printf(",\"pending\":%u,\"in_progress\":%u}", q->pending, q->in_progress);
 	}
 	printf("]}\n");
+}
+
+/* What cannot be proved: the damaged one by one, then the absent together. */
+static void missing_text(const Cuzk__V1__GetStatusResponse *r)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < r->n_circuits; i++)
+		if (!strcmp(r->circuits[i]->state, "bad"))
+			printf("%-20s bad    %s\n", r->circuits[i]->circuit_id,
+			       r->circuits[i]->reason);
+	for (i = 0; i < r->n_circuits; i++)
+		if (!strcmp(r->circuits[i]->state, "absent"))
+			printf("%s %s", n++ ? "," : "\nNo parameters of:", r->circuits[i]->circuit_id);
+	if (n)
+		putchar('\n');
 }
 
 static void status_text(const Cuzk__V1__GetStatusResponse *r)
@@ -80,6 +110,7 @@ static void status_text(const Cuzk__V1__GetStatusResponse *r)
 		printf("%-20s %-6s %12" PRIu64 " %6u\n", s->circuit_id, tier_name(s->tier),
 		       s->size_bytes >> 20, s->ref_count);
 	}
+	missing_text(r);
 }
 
 int ctl_status(int argc, char **argv)
