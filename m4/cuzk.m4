@@ -101,6 +101,8 @@ AS_IF([test "$cuzk_cuda" = yes], [
 	CUDA_CPPFLAGS="-isystem $_cuzk_root/include"
 ])
 AC_SUBST([CUDA_CPPFLAGS])
+# nvcc has one below it; the tests run the kernels on the host with it
+AC_CHECK_PROGS([CXX], [g++ c++ clang++], [false])
 AC_SUBST([CUDA_ARCHS])
 AS_IF([test "$cuzk_cuda" = yes],
 	[AC_DEFINE([HAVE_CUDA], [1], [Build the CUDA backend])])

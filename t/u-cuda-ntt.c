@@ -228,7 +228,7 @@ int main(void)
 	}
 	if (!ok(r == 0, "device opens%s%s", r ? ": " : "", r ? err : ""))
 		return tap_done();
-	used = arena_used(ctx->arena);
+	used = cuda_arena_used(ctx->arena);
 	ok(cuda_ntt_open(&ntt, ctx) == 0, "tables open");
 	for (unsigned int log_n = 0; log_n <= largest; log_n++) {
 		test_transform(log_n, &FR_ROOT_7, false);
@@ -239,7 +239,7 @@ int main(void)
 		test_quotient(log_n, GPU_H_ODD_COSET);
 	}
 	cuda_ntt_close(ntt);
-	ok(arena_used(ctx->arena) == used, "no device memory is left behind");
+	ok(cuda_arena_used(ctx->arena) == used, "no device memory is left behind");
 	cuda_ctx_close(ctx);
 	return tap_done();
 }

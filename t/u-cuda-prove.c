@@ -287,7 +287,8 @@ static void test_bad_point(const struct gpu_srs_desc *desc)
 
 		memcpy(old, p, 96);
 		memcpy(p, low_order, 96);
-		ok(cuda->srs_load(dev, desc, 1, &srs, &bad) == 0, "a point of another order passes the fast check");
+		ok(cuda->srs_load(dev, desc, 1, &srs, &bad) == 0,
+		   "a point of another order passes the fast check");
 		cuda->srs_unload(dev, srs);
 		ok(cuda->srs_load(dev, desc, 2, &srs, &bad) == -EBADMSG &&
 		   bad == (UINT64_C(1) << 56 | 7), "and not the full one");
@@ -374,7 +375,7 @@ static char *make_params(const struct gpu_ops *ops, struct gpu *gpu, const struc
 	FILE *f = open_memstream(&data, size);
 
 	if (!f || toxic_parse(&toxic, toxic_text, &err) ||
-	    params_make(cs, &toxic, ops, gpu, NULL, f, NULL, NULL, &result, &err) || fclose(f))
+	    params_make(cs, &toxic, GPU_H_POWERS, ops, gpu, NULL, f, NULL, NULL, &result, &err) || fclose(f))
 		diag("%s", err.text);
 	return data;
 }

@@ -135,7 +135,8 @@ static int put_points(struct make *m, size_t n, bool g2)
 		ret = m->ops->mul_base_g1(m->gpu, &G1_GENERATOR, m->scalars, n,
 					  (uint8_t (*)[96])m->points);
 	if (ret)
-		return error_set(m->err, CUZK_ERROR_DEVICE, ret, "multiplying a generator: %s",
+		return error_set(m->err, ret == -ENOMEM ? CUZK_ERROR_RESOURCE : CUZK_ERROR_DEVICE, ret,
+				 "multiplying a generator: %s",
 				 strerror(-ret));
 	if (sink_write(&m->sink, m->points, n * (g2 ? 192 : 96)))
 		return error_set(m->err, CUZK_ERROR_RESOURCE, -EIO,

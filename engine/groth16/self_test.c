@@ -56,6 +56,9 @@ static int make_key(struct cuzk_instance *inst, struct key *key, uint8_t **memor
 		return error_nomem(err, "the self-test");
 	ret = params_make(key->cs, &toxic, GPU_H_POWERS, inst->ops, inst->gpu, inst->pool, f, NULL,
 			  NULL, &result, err);
+	/* it is the device that makes them */
+	if (ret == -EIO && err->cls == CUZK_ERROR_DEVICE)
+		atomic_store(&inst->lost, true);
 	if (fclose(f) && !ret)
 		ret = error_nomem(err, "the self-test");
 	if (!ret)

@@ -123,7 +123,11 @@ static int find_device(struct cuda_ctx *ctx, char *err)
 	int n = 0, i, r;
 
 	r = cuda_check(ctx, drv->device_count(&n), "counting devices");
-	if (r || n == 0) {
+	if (r) {
+		snprintf(err, 256, "the CUDA driver cannot count its devices");
+		return r;
+	}
+	if (n == 0) {
 		snprintf(err, 256, "the CUDA driver sees no device");
 		return -ENODEV;
 	}
