@@ -14,7 +14,7 @@
 /* A made-up request of a kind, "porep-32g". */
 int bench_sample(const char *command, const char *kind, uint64_t seed,
 		 struct vanilla_sample **out);
-/* The request of a file, or with file NULL a made-up one, admitted. */
+/* The request of a file, or with file NULL a made-up one, admitted.  kind NULL: the file's. */
 int bench_admit(const char *command, const char *kind, const char *file, uint64_t seed,
 		struct tpool *pool, struct vanilla **out);
 /* Finds and builds the circuit. */
