@@ -85,13 +85,16 @@ AS_IF([test "$with_cuda" != no], [
 	      [AC_MSG_ERROR([--with-cuda was asked for, but there is no nvcc])])
 ])
 : ${CUDA_ARCHS="75 80 86 89 90 100 120"}
+# One virtual architecture, the oldest asked for, is enough: the kernels use
+# nothing newer, the front end runs once instead of once for each, and its PTX
+# serves cards to come.
 CUDA_GENCODE=
-_cuzk_last=
 for _cuzk_arch in $CUDA_ARCHS; do
-	CUDA_GENCODE="$CUDA_GENCODE -gencode arch=compute_$_cuzk_arch,code=sm_$_cuzk_arch"
-	_cuzk_last=$_cuzk_arch
+	AS_IF([test -z "$CUDA_GENCODE"],
+		[CUDA_GENCODE="-gencode arch=compute_$_cuzk_arch,code=@<:@compute_$_cuzk_arch"])
+	CUDA_GENCODE="$CUDA_GENCODE,sm_$_cuzk_arch"
 done
-CUDA_GENCODE="$CUDA_GENCODE -gencode arch=compute_$_cuzk_last,code=compute_$_cuzk_last"
+CUDA_GENCODE="$CUDA_GENCODE@:>@"
 AC_SUBST([CUDA_GENCODE])
 AC_ARG_VAR([NVCCFLAGS], [flags for the CUDA compiler])
 # cuda.h, for the types of the driver interface
