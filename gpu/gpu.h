@@ -101,6 +101,15 @@ struct gpu_srs_desc {
 	 * have one point for every variable, inputs first.
 	 */
 	bool dense;
+	/*
+	 * NULL, or srs_memory() bytes of the caller's, 64-byte aligned, that live
+	 * until srs_unload.  They get the points as the device wants them or,
+	 * with prepared, hold them already: written by srs_load from a file of
+	 * the same counts, under the same name of srs_memory().  Then they are
+	 * only read and the arrays above may be NULL.
+	 */
+	void *memory;
+	bool prepared;
 };
 
 /* The five sums of filecoin-spec 2.3; inputs and aux together. */
@@ -129,6 +138,12 @@ struct gpu_ops {
 	int (*srs_load)(struct gpu *gpu, const struct gpu_srs_desc *desc, int check,
 			struct gpu_srs **out, uint64_t *bad);
 	void (*srs_unload)(struct gpu *gpu, struct gpu_srs *srs);
+	/*
+	 * Bytes for desc->memory; layout names the form in which the points are
+	 * there, equal wherever it is equal.  NULL: desc->memory is not for this
+	 * backend.
+	 */
+	uint64_t (*srs_memory)(struct gpu *gpu, const struct gpu_srs_desc *desc, char layout[32]);
 
 	/*
 	 * Evaluation, quotient and the five sums.  start returns when the

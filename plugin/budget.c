@@ -9,7 +9,8 @@
 
 #define SHARE_MIN (64ull << 20)
 
-static uint64_t meminfo_available(void)
+/* kept: bytes of our memfds, which count as used and will be reserved again. */
+static uint64_t meminfo_available(uint64_t kept)
 {
 	FILE *f = fopen("/proc/meminfo", "re");
 	uint64_t kib = UINT64_MAX;
@@ -21,7 +22,7 @@ static uint64_t meminfo_available(void)
 		if (sscanf(line, "MemAvailable: %" SCNu64 " kB", &kib) == 1)
 			break;
 	fclose(f);
-	return kib == UINT64_MAX ? kib : kib << 10;
+	return kib == UINT64_MAX ? kib : (kib << 10) + kept;
 }
 
 static uint64_t read_number(const char *dir, const char *name)
@@ -42,7 +43,7 @@ static uint64_t read_number(const char *dir, const char *name)
 }
 
 /* What one group leaves; its page cache counts as used, which errs on the safe side. */
-static uint64_t group_available(const char *dir)
+static uint64_t group_available(const char *dir, uint64_t kept)
 {
 	uint64_t max = read_number(dir, "memory.max"), used;
 
@@ -51,11 +52,14 @@ static uint64_t group_available(const char *dir)
 	used = read_number(dir, "memory.current");
 	if (used == UINT64_MAX)
 		return max;
+	/* a group made after a restart was never charged for what was kept over it */
+	if (used >= kept)
+		used -= kept;
 	return used < max ? max - used : 0;
 }
 
 /* The least that the own control group and those above it leave. */
-static uint64_t cgroup_available(void)
+static uint64_t cgroup_available(uint64_t kept)
 {
 	FILE *f = fopen("/proc/self/cgroup", "re");
 	uint64_t least = UINT64_MAX, left;
@@ -71,7 +75,7 @@ static uint64_t cgroup_available(void)
 		return UINT64_MAX;
 	dir[strcspn(dir, "\n")] = '\0';
 	while ((slash = strrchr(dir, '/'))) {
-		left = group_available(dir);
+		left = group_available(dir, kept);
 		if (left < least)
 			least = left;
 		*slash = '\0';
@@ -79,20 +83,20 @@ static uint64_t cgroup_available(void)
 	return least;
 }
 
-uint64_t budget_available(void)
+uint64_t budget_available(uint64_t kept)
 {
-	uint64_t machine = meminfo_available(), group = cgroup_available();
+	uint64_t machine = meminfo_available(kept), group = cgroup_available(kept);
 
 	return machine < group ? machine : group;
 }
 
-uint64_t budget_share(const struct config *config, uint32_t n)
+uint64_t budget_share(const struct config *config, uint32_t n, uint64_t kept)
 {
 	uint64_t total = config->global.host_memory, others = 0, share;
 	uint32_t i;
 
 	if (!total) {
-		total = budget_available();
+		total = budget_available(kept);
 		if (total == UINT64_MAX)
 			return 0;
 		total -= total / 10;

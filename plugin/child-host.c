@@ -151,6 +151,9 @@ void child_host_init(struct child *c)
 		.reserve = host_reserve,
 		.release = host_release,
 		.complete = host_complete,
+		.memory_put = child_memory_put,
+		.memory_get = child_memory_get,
+		.memory_drop = child_memory_drop,
 	};
 }
 

@@ -191,7 +191,9 @@ static void handle(struct child *c, struct wire_message *msg)
 		pthread_cond_broadcast(&c->changed);
 	}
 	pthread_mutex_unlock(&c->lock);
-	if (msg->h.type == WIRE_BUDGET) {
+	if (msg->h.type == WIRE_KEPT || msg->h.type == WIRE_KEPT_GONE) {
+		child_kept(c, msg);
+	} else if (msg->h.type == WIRE_BUDGET) {
 		pthread_mutex_lock(&c->memory_lock);
 		c->budget = msg->h.id;
 		pthread_mutex_unlock(&c->memory_lock);
@@ -239,6 +241,7 @@ static int child_init(struct child *c, int sock)
 	child_queue_init(&c->admission_work);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_mutex_init(&c->memory_lock, NULL);
+	pthread_mutex_init(&c->keep_lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&c->changed, &attr);
@@ -248,10 +251,12 @@ static int child_init(struct child *c, int sock)
 
 static void child_fini(struct child *c)
 {
+	child_kept_fini(c);
 	free(c->options);
 	free(c->params);
 	free(c->strings);
 	pthread_cond_destroy(&c->changed);
+	pthread_mutex_destroy(&c->keep_lock);
 	pthread_mutex_destroy(&c->memory_lock);
 	pthread_mutex_destroy(&c->lock);
 	close(c->wake);
@@ -270,8 +275,8 @@ int child_main(int sock)
 	if (!msg || child_init(&c, sock) < 0)
 		return 1;
 	child_send(&c, WIRE_HELLO, WIRE_VERSION, 0, NULL, 0);
-	if (wire_recv(sock, msg, 0) != 1)
-		return 1;
+	while (wire_recv(sock, msg, 0) == 1 && msg->h.type == WIRE_KEPT)
+		child_kept(&c, msg);
 	if (parse_start(&c, msg) < 0)
 		child_fail(&c, INSTANCE_DEATH_PROTOCOL, "bad start message");
 	child_host_init(&c);

@@ -10,8 +10,8 @@
  * The engine calls the host functions (child-host.c) from these and from threads
  * of its own.
  *
- * Locks.  lock guards all lists and the tags; memory_lock the reservations.  Both
- * are leaves: no engine call and no blocking send is made under either.
+ * Locks.  lock guards all lists and the tags; memory_lock the reservations; keep_lock
+ * the kept memory.  All are leaves: no engine call and no blocking send is made under one.
  */
 #ifndef CUZK_PLUGIN_CHILD_H
 #define CUZK_PLUGIN_CHILD_H
@@ -67,6 +67,13 @@ struct child_memory {
 	uint64_t reserved, peak;
 };
 
+/* Memory that the service keeps and shows to us. */
+struct child_kept {
+	struct child_kept *next;
+	char name[CUZK_MEMORY_NAME_SIZE];
+	int fd;
+};
+
 struct child {
 	int sock;
 	int wake;			/* eventfd: the owner has ended */
@@ -98,6 +105,9 @@ struct child {
 	struct child_memory memory[WIRE_MEMORY_MAX];
 	unsigned int n_memory;
 	uint64_t memory_sent;		/* reader: resident + reserved when last sent */
+
+	pthread_mutex_t keep_lock;
+	struct child_kept *kept;
 };
 
 /* child.c */
@@ -112,6 +122,14 @@ void child_send_circuits(struct child *c);
 /* child-host.c */
 void child_host_init(struct child *c);
 void child_send_memory(struct child *c);
+
+/* child-keep.c */
+int child_memory_put(void *ctx, const char *name, int fd, uint64_t bytes);
+int child_memory_get(void *ctx, const char *name);
+void child_memory_drop(void *ctx, const char *name);
+/* WIRE_KEPT and WIRE_KEPT_GONE; takes msg->fd. */
+void child_kept(struct child *c, struct wire_message *msg);
+void child_kept_fini(struct child *c);
 
 /* child-work.c */
 void child_queue_init(struct child_queue *q);

@@ -363,6 +363,25 @@ static int on_failed(struct instance *inst, struct wire_message *msg)
 	return 0;
 }
 
+static int on_keep(struct instance *inst, struct wire_message *msg)
+{
+	int fd = msg->fd;
+
+	if ((msg->h.type == WIRE_KEEP) != (fd >= 0) || !wire_memory_name(msg->body))
+		return -EBADMSG;
+	if (!inst->ops->keep)
+		return 0;
+	if (msg->h.type == WIRE_KEEP) {
+		msg->fd = -1;
+		inst->ops->keep(inst->ctx, inst, msg->body, fd, msg->h.id);
+	} else if (msg->h.type == WIRE_KEEP_USE) {
+		inst->ops->keep_use(inst->ctx, inst, msg->body);
+	} else {
+		inst->ops->keep_drop(inst->ctx, inst, msg->body);
+	}
+	return 0;
+}
+
 static int on_hello(struct instance *inst, struct wire_message *msg)
 {
 	if (inst->hello)
@@ -374,6 +393,8 @@ static int on_hello(struct instance *inst, struct wire_message *msg)
 		return 0;
 	}
 	inst->hello = true;
+	if (inst->ops->give)
+		inst->ops->give(inst->ctx, inst);
 	instance_send(inst, WIRE_START, 0, 0, inst->start, inst->start_len, -1);
 	instance_send(inst, WIRE_BUDGET, inst->counts.host_budget, 0, NULL, 0, -1);
 	return 0;
@@ -398,6 +419,9 @@ static int dispatch(struct instance *inst, struct wire_message *msg)
 		[WIRE_LOG] = on_text,
 		[WIRE_REPORT] = on_text,
 		[WIRE_FAILED] = on_failed,
+		[WIRE_KEEP] = on_keep,
+		[WIRE_KEEP_USE] = on_keep,
+		[WIRE_KEEP_DROP] = on_keep,
 	};
 	static const uint32_t served = 1u << (WIRE_ADMITTED - WIRE_HELLO) |
 		1u << (WIRE_REFUSED - WIRE_HELLO) | 1u << (WIRE_STARTED - WIRE_HELLO) |
@@ -405,7 +429,7 @@ static int dispatch(struct instance *inst, struct wire_message *msg)
 		1u << (WIRE_COMPLETED - WIRE_HELLO) | 1u << (WIRE_PARAMS - WIRE_HELLO);
 	unsigned int type = msg->h.type;
 
-	if (type >= WIRE_TYPE_COUNT || !handlers[type] || msg->fd >= 0)
+	if (type >= WIRE_TYPE_COUNT || !handlers[type] || (msg->fd >= 0 && type != WIRE_KEEP))
 		return -EBADMSG;
 	if (!inst->hello && type != WIRE_HELLO)
 		return -EBADMSG;

@@ -474,6 +474,13 @@ void instance_set_host_budget(struct instance *inst, uint64_t bytes)
 		instance_send(inst, WIRE_BUDGET, bytes, 0, NULL, 0, -1);
 }
 
+void instance_give(struct instance *inst, const char *name, int fd)
+{
+	if (inst->hello)
+		instance_send(inst, fd < 0 ? WIRE_KEPT_GONE : WIRE_KEPT, 0, 0, name, strlen(name),
+			      fd);
+}
+
 void instance_set_stage_limit(struct instance *inst, enum cuzk_stage stage, uint64_t ms)
 {
 	if ((unsigned int)stage >= CUZK_STAGE_COUNT)

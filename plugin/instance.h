@@ -109,6 +109,15 @@ struct instance_ops {
 	void (*loaded)(void *ctx, struct instance *inst, uint64_t cookie, int status, bool was,
 		       uint64_t bytes, const struct cuzk_error *err);
 	/*
+	 * Kept memory (cuzk_engine.h, memory_put); may be NULL.  give: a child
+	 * starts and wants to know what there is, by instance_give().  keep
+	 * takes fd.
+	 */
+	void (*give)(void *ctx, struct instance *inst);
+	void (*keep)(void *ctx, struct instance *inst, const char *name, int fd, uint64_t bytes);
+	void (*keep_use)(void *ctx, struct instance *inst, const char *name);
+	void (*keep_drop)(void *ctx, struct instance *inst, const char *name);
+	/*
 	 * The child is dead and reaped.  flight: what it had, to be done again.
 	 * Tags that had not started bear no guilt.  Afterwards state() tells
 	 * whether it restarts.
@@ -163,6 +172,9 @@ int instance_preload(struct instance *inst, const char *circuit, uint64_t cookie
 int instance_evict(struct instance *inst, const char *circuit, uint64_t cookie);
 /* circuits() follows. -EAGAIN: no child that can answer. */
 int instance_circuits(struct instance *inst);
+
+/* Shows kept memory to the child, where there is one; fd stays the caller's. -1: it is gone. */
+void instance_give(struct instance *inst, const char *name, int fd);
 
 /* The host memory that the child may reserve; less than it holds stops it from reserving more. */
 void instance_set_host_budget(struct instance *inst, uint64_t bytes);

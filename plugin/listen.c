@@ -266,6 +266,19 @@ int listener_inherit(struct listener *l, const char *name, const struct listen_o
 	return n;
 }
 
+void listener_inherit_other(struct listener *l, const char *prefix,
+			    void (*take)(void *ctx, const char *name, int fd), void *ctx)
+{
+	int i;
+
+	for (i = 0; i < l->n_inherited; i++) {
+		if (l->taken[i] || strncmp(l->names[i], prefix, strlen(prefix)))
+			continue;
+		l->taken[i] = true;
+		take(ctx, l->names[i], SD_LISTEN_FDS_START + i);
+	}
+}
+
 /* ---- making them ---- */
 
 /* A socket file that nobody serves any more may go; another is left alone. */

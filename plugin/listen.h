@@ -36,6 +36,13 @@ void listener_close(struct listener *listener);
  */
 int listener_inherit(struct listener *listener, const char *name, const struct listen_ops *ops);
 
+/*
+ * Hands those whose name begins with prefix to take, with their close-on-exec
+ * flag set; take owns them.
+ */
+void listener_inherit_other(struct listener *listener, const char *prefix,
+			    void (*take)(void *ctx, const char *name, int fd), void *ctx);
+
 /* Each does nothing but return 0 when a socket of that address was inherited.
  * 0 or -errno, which was logged. */
 int listener_unix(struct listener *listener, const char *path, uint32_t mode, const char *group,

@@ -14,7 +14,7 @@
 #include "plugin/loader.h"
 
 #define CAPS_KNOWN (CUZK_CAP_CPU | CUZK_CAP_GPU | CUZK_CAP_PRELOAD | CUZK_CAP_CANCEL |	\
-		    CUZK_CAP_COMMAND | CUZK_CAP_OVERLAP)
+		    CUZK_CAP_COMMAND | CUZK_CAP_OVERLAP | CUZK_CAP_MEMORY)
 
 __attribute__((format(printf, 3, 4)))
 static int refuse(char why[LOADER_WHY], int err, const char *fmt, ...)

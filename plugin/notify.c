@@ -129,8 +129,14 @@ void notify_stopping(struct notify *n, uint64_t limit_us)
 
 bool notify_store(struct notify *n, int fd, const char *name)
 {
-	char state[128];
+	char state[512];
 
 	snprintf(state, sizeof(state), "FDSTORE=1\nFDNAME=%s", name);
 	return n && sd_pid_notify_with_fds(0, 0, state, &fd, 1) > 0;
+}
+
+void notify_unstore(struct notify *n, const char *name)
+{
+	if (n)
+		sd_notifyf(0, "FDSTOREREMOVE=1\nFDNAME=%s", name);
 }

@@ -35,5 +35,7 @@ void notify_reloading(struct notify *notify);
 void notify_stopping(struct notify *notify, uint64_t limit_us);
 /* Asks the manager to keep this descriptor over a restart, under this name; false: none. */
 bool notify_store(struct notify *notify, int fd, const char *name);
+/* All that the manager keeps under this name shall go. */
+void notify_unstore(struct notify *notify, const char *name);
 
 #endif

@@ -97,6 +97,11 @@ static bool keep_socket(void *ctx, int fd)
 	return notify_store(((struct service *)ctx)->notify, fd, "cuzk-listen");
 }
 
+static void take_kept(void *ctx, const char *name, int fd)
+{
+	keep_inherit(&((struct service *)ctx)->keep, name, fd);
+}
+
 static int open_sockets(struct service *svc)
 {
 	const struct config_global *g = &svc->config->global;
@@ -106,9 +111,6 @@ static int open_sockets(struct service *svc)
 	svc->rpc_listen.ctx = svc;
 	svc->http_listen.accept = on_http_connection;
 	svc->http_listen.ctx = svc;
-	err = listener_open(&svc->listener, svc->event);
-	if (err)
-		return err;
 	err = listener_inherit(svc->listener, "metrics", &svc->http_listen);
 	if (err >= 0)
 		err = listener_inherit(svc->listener, NULL, &svc->rpc_listen);
@@ -207,7 +209,7 @@ static int open_workers(struct service *svc)
 	for (i = 0; i < c->n_devices; i++)
 		n += !c->devices[i].host_budget;
 	if (n)
-		share = budget_share(c, n);
+		share = budget_share(c, n, keep_bytes(&svc->keep));
 	for (i = 0; i < c->n_devices; i++) {
 		err = open_worker(svc, i, share);
 		if (err)
@@ -233,6 +235,7 @@ int service_open(struct service *svc)
 	err = notify_open(&svc->notify, svc->event, is_alive, svc);
 	if (!err)
 		err = service_add_sources(svc);
+	keep_init(&svc->keep, svc->notify);
 	if (!err)
 		err = http_open(&svc->http, svc->event, http_page, svc);
 	if (err) {
@@ -252,6 +255,11 @@ int service_open(struct service *svc)
 		log_error("cannot start: %s", strerror(-err));
 		return err;
 	}
+	/* what was kept is in the budget of the instances */
+	err = listener_open(&svc->listener, svc->event);
+	if (err)
+		return err;
+	listener_inherit_other(svc->listener, KEEP_PREFIX, take_kept, svc);
 	err = open_workers(svc);
 	if (!err)
 		err = open_sockets(svc);
@@ -283,5 +291,6 @@ void service_close(struct service *svc)
 		svc->workers[i].n_running = 0;
 	jobs_fini(&svc->jobs);
 	warm_close(svc);
+	keep_fini(&svc->keep);
 	notify_close(svc->notify);
 }

@@ -302,6 +302,7 @@ void service_check(struct service *svc)
 		sd_event_exit(svc->event, 1);
 		return;
 	}
+	service_keep_settle(svc);
 	if (!svc->ready && tested)
 		become_ready(svc);
 }

@@ -24,6 +24,7 @@
 #include "plugin/instance.h"
 #include "plugin/job.h"
 #include "plugin/journal.h"
+#include "plugin/keep.h"
 #include "plugin/listen.h"
 #include "plugin/log.h"
 #include "plugin/rpc.h"
@@ -95,6 +96,8 @@ struct service {
 	struct listen_ops rpc_listen, http_listen;
 	struct http *http;
 	struct notify *notify;
+	struct keep keep;		/* memory of engines */
+	bool keep_settled;		/* what no instance wanted is gone */
 	uint64_t started_us;
 	int exit_status;
 	bool opened;			/* service_close() has something to do */
@@ -198,6 +201,15 @@ void retry_died(struct service *svc, struct worker *w, struct job *job, uint32_t
 /* May this partition go to that worker now? */
 bool retry_allows(const struct service *svc, const struct worker *w, const struct job *job,
 		  const struct part *part, uint64_t now);
+
+/* ---- service-keep.c: kept memory, between the instances and keep.h ---- */
+
+void service_keep_give(struct worker *w);
+void service_keep_put(struct worker *w, const char *name, int fd, uint64_t bytes);
+void service_keep_use(struct worker *w, const char *name);
+void service_keep_drop(struct worker *w, const char *name);
+/* Once every instance has had its start: what none has taken goes. */
+void service_keep_settle(struct service *svc);
 
 /* ---- api.c ---- */
 

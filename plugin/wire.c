@@ -128,3 +128,11 @@ void wire_text(char *text, size_t size)
 	while (i && text[i - 1] == ' ')
 		text[--i] = '\0';
 }
+
+bool wire_memory_name(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len && len < CUZK_MEMORY_NAME_SIZE &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789._-") == len;
+}

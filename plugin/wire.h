@@ -3,7 +3,7 @@
  * wire.h - messages between the service and the processes of its instances
  *
  * A SEQPACKET socket pair carries one message a packet: a struct wire_header,
- * a body whose layout the type gives, and for WIRE_ADMIT one file descriptor.
+ * a body whose layout the type gives, and for some types one file descriptor.
  * Both ends run on one machine and come from one package, so structs travel as
  * they are; the child's first message names WIRE_VERSION and is refused when
  * it is another.  What comes in is not trusted all the same: sizes, enums
@@ -19,7 +19,7 @@
 #include "plugin/api/cuzk_engine.h"
 
 #define WIRE_MAGIC 0x777a6b63u
-#define WIRE_VERSION 1
+#define WIRE_VERSION 2
 #define WIRE_BODY_MAX (56 * 1024)
 #define WIRE_FD 3		/* of the socket in the child */
 
@@ -35,6 +35,8 @@ enum wire_type {
 	WIRE_CIRCUITS,
 	WIRE_BUDGET,		/* id: bytes */
 	WIRE_STOP,
+	WIRE_KEPT,		/* name; descriptor: kept memory that it may take; first of all */
+	WIRE_KEPT_GONE,		/* name: it is no longer to be had */
 
 	/* to the service */
 	WIRE_HELLO = 64,	/* id: WIRE_VERSION; sent before anything else */
@@ -53,6 +55,9 @@ enum wire_type {
 	WIRE_LOG,		/* id: priority; text */
 	WIRE_FAILED,		/* id: enum instance_death; text: why; the child ends now */
 	WIRE_REPORT,		/* text: "file:line: message" of a check; the child goes on */
+	WIRE_KEEP,		/* name, id: bytes; descriptor: memory to keep */
+	WIRE_KEEP_USE,		/* name: it has taken what is kept under it */
+	WIRE_KEEP_DROP,		/* name: it needs it no more */
 	WIRE_TYPE_COUNT
 };
 
@@ -145,6 +150,9 @@ int wire_send(int sock, const struct wire_header *h, const void *body, size_t le
  * does not count; 0: end of file; -EAGAIN; -EBADMSG: not one of ours.
  */
 int wire_recv(int sock, struct wire_message *msg, int flags);
+
+/* Whether a string may name kept memory: 1 to 63 of [a-z0-9._-]. */
+bool wire_memory_name(const char *name);
 
 /* Copies as much of a string as fits, with a NUL. */
 void wire_copy(char *dst, size_t size, const char *src);

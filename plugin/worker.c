@@ -533,6 +533,26 @@ static void on_loaded(void *ctx, struct instance *inst, uint64_t cookie, int sta
 	api_loaded(w->svc, w, cookie, status, was, bytes, error);
 }
 
+static void on_give(void *ctx, struct instance *inst)
+{
+	service_keep_give(ctx);
+}
+
+static void on_keep(void *ctx, struct instance *inst, const char *name, int fd, uint64_t bytes)
+{
+	service_keep_put(ctx, name, fd, bytes);
+}
+
+static void on_keep_use(void *ctx, struct instance *inst, const char *name)
+{
+	service_keep_use(ctx, name);
+}
+
+static void on_keep_drop(void *ctx, struct instance *inst, const char *name)
+{
+	service_keep_drop(ctx, name);
+}
+
 const struct instance_ops worker_ops = {
 	.state = on_state,
 	.admitted = on_admitted,
@@ -542,5 +562,9 @@ const struct instance_ops worker_ops = {
 	.log = on_log,
 	.circuits = on_circuits,
 	.loaded = on_loaded,
+	.give = on_give,
+	.keep = on_keep,
+	.keep_use = on_keep_use,
+	.keep_drop = on_keep_drop,
 	.died = on_died,
 };

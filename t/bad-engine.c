@@ -102,6 +102,9 @@ int cuzk_engine_entry(const struct cuzk_host *host, const struct cuzk_engine_ops
 	table.ops.size = sizeof(table);
 	memset(table.later, 0xff, sizeof(table.later));
 #endif
+#ifdef BAD_OLDER
+	table.ops.abi_minor = 0;
+#endif
 #ifdef BAD_NO_PROVE
 	table.ops.prove = NULL;
 #endif

@@ -5,8 +5,10 @@ import base64
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cuzk import *
@@ -19,6 +21,16 @@ if not os.path.exists(ENGINE):
 
 def ctl(*argv):
     return subprocess.run([BUILD + "/cuzkctl", *argv], capture_output=True, text=True, timeout=600)
+
+
+def preload():
+    """As soon as there is an instance that can."""
+    limit = time.monotonic() + 60
+    while True:
+        p = ctl("preload", *at, "--json", "winning-2k")
+        if not p.returncode or time.monotonic() > limit:
+            return p
+        time.sleep(0.1)
 
 
 s = Service()
@@ -79,5 +91,24 @@ p = ctl("evict", *at, "--json", "winning-2k")
 ok(p.returncode == 0 and json.loads(p.stdout)["was_loaded"], f"evict frees the parameters {p.stdout.strip()}{p.stderr.strip()}")
 p = ctl("preload", *at, "--json", "winning-2k")
 ok(p.returncode == 0 and not json.loads(p.stdout)["already_loaded"], f"preload loads them {p.stdout.strip()}{p.stderr.strip()}")
+
+# class: life cycle; poisoned context. Loaded parameters outlive the instance's process
+pid = int(subprocess.run(["pgrep", "-P", str(s.proc.pid)], capture_output=True, text=True).stdout)
+os.kill(pid, signal.SIGKILL)
+s.wait_log("the parameters of winning-2k were kept")
+p = preload()
+ok(p.returncode == 0 and json.loads(p.stdout)["already_loaded"], f"a new process has them at once {p.stdout.strip()}{p.stderr.strip()}")
+p = ctl("prove", *at, "--request", request_file, "--out", out, "--json")
+ok(p.returncode == 0, f"and proves with them {p.stderr.strip()}")
+p = ctl("verify", "--vk", vk, "--proof", out, "--inputs", DATA + "winning-2k.inputs", "--engine", ENGINE)
+ok(p.returncode == 0 and json.loads(p.stdout)["valid"], f"the proof verifies {p.stderr.strip()}")
+
+# those of a file that was changed meanwhile are not taken
+os.utime(next(params + "/" + n for n in os.listdir(params) if n.endswith(".params")), ns=(0, 12345))
+pid = int(subprocess.run(["pgrep", "-P", str(s.proc.pid)], capture_output=True, text=True).stdout)
+os.kill(pid, signal.SIGKILL)
+s.wait_log("the parameters of winning-2k were kept and are not taken")
+p = preload()
+ok(p.returncode == 0 and not json.loads(p.stdout)["already_loaded"], f"a changed file is decoded again {p.stdout.strip()}{p.stderr.strip()}")
 equal(s.stop(), 0, "stop")
 done()

@@ -4,6 +4,7 @@
  * exponent, and what happens when memory, patience or the caller fails
  */
 #include <errno.h>
+#include <sys/mman.h>
 
 #include "gpu/cpu/ntt.h"
 #include "gpu/gpu.h"
@@ -181,6 +182,32 @@ out_cs:
 	return err;
 }
 
+/* The same with the points in memory of ours, taken a second time from there when it is only read. */
+static void test_memory(struct gpu *gpu, const char *name, const struct sys *s, struct params *p)
+{
+	struct gpu_sums sums[2];
+	uint64_t bytes, bad = 0;
+	char layout[32];
+	void *memory;
+	int err;
+
+	bytes = ops->srs_memory(gpu, &p->desc, layout);
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		abort();
+	p->desc.memory = memory;
+	err = prove(gpu, s, p, true, &sums[0], &bad);
+	ok(!err && sums_right(p, &sums[0]), "%s: parameters in the caller's memory, %s", name, layout);
+	mprotect(memory, bytes, PROT_READ);
+	p->desc.prepared = true;
+	p->desc.h = p->desc.l = p->desc.a = p->desc.bg1 = p->desc.bg2 = NULL;
+	err = prove(gpu, s, p, true, &sums[1], &bad);
+	ok(!err && sums_right(p, &sums[1]), "%s: taken again, without the file", name);
+	p->desc.memory = NULL;
+	ok(prove(gpu, s, p, true, &sums[1], &bad) == -EINVAL, "%s: nothing to take", name);
+	munmap(memory, bytes);
+}
+
 static void test_sums(struct gpu *gpu, const char *name, uint32_t n_templates,
 		      uint32_t n_instances, uint32_t max_rows)
 {
@@ -211,6 +238,7 @@ static void test_sums(struct gpu *gpu, const char *name, uint32_t n_templates,
 		   s.cs.n_aux, kinds[i].name);
 		ok(after.host_bytes == before.host_bytes && after.host_peak > before.host_bytes &&
 		   after.ns[GPU_STAGE_MSM_B2] > 0, "%s: memory is given back, times are kept", name);
+		test_memory(gpu, name, &s, &p);
 		params_close(&p);
 	}
 	sys_close(&s);

@@ -20,8 +20,8 @@ static const struct {
 	int error;
 	const char *why;	/* behind "PATH: " */
 } refusals[] = {
-	{ "major", -EPROTO, "made for engine ABI 2.0, this host has 1.0" },
-	{ "eproto", -EPROTO, "refuses engine ABI 1.0 of this host" },
+	{ "major", -EPROTO, "made for engine ABI 2.1, this host has 1.1" },
+	{ "eproto", -EPROTO, "refuses engine ABI 1.1 of this host" },
 	{ "eio", -EIO, "cuzk_engine_entry: Input/output error" },
 	{ "nothing", -EINVAL, "cuzk_engine_entry gave no operations" },
 	{ "no-prove", -EINVAL, "engine bad has no operation prove" },
@@ -103,6 +103,9 @@ static void test_linking(void)
 	path_of("newer", path);
 	ok(!try(path, &ops, why) && ops.size == sizeof(ops) && ops.abi_minor == 7,
 	   "a newer minor version loads: %s", why);
+	path_of("older", path);
+	ok(!try(path, &ops, why) && ops.size == sizeof(ops) && ops.abi_minor == 0,
+	   "an engine of ABI 1.0 loads: %s", why);
 	path_of("undefined", path);
 	ok(try(path, &ops, why) == -ENOEXEC && strstr(why, "defined_nowhere"),
 	   "an undefined symbol is found at load: %s", why);

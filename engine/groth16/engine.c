@@ -21,6 +21,8 @@ CUZK_MODINFO("param", "verdicts:path::file that remembers digests by inode, size
 CUZK_MODINFO(
 	"param",
 	"check:string:fast:points are tested to be on the curve (fast) or of the right order too (full)");
+CUZK_MODINFO("param",
+	     "keep:bool:yes:loaded parameters are in memory that the host keeps over a restart");
 
 static const struct cuzk_param params[] = {
 	{ .name = "params_dir", .type = CUZK_PARAM_PATH, .def = PARAMS_DIR,
@@ -33,6 +35,8 @@ static const struct cuzk_param params[] = {
 	  .help = "file that remembers digests by inode, size and time" },
 	{ .name = "check", .type = CUZK_PARAM_STRING, .def = "fast",
 	  .help = "points are tested to be on the curve (fast) or of the right order too (full)" },
+	{ .name = "keep", .type = CUZK_PARAM_BOOL, .def = "yes",
+	  .help = "loaded parameters are in memory that the host keeps over a restart" },
 	{ .name = NULL },
 };
 
@@ -103,6 +107,9 @@ int cuzk_engine_entry(const struct cuzk_host *host, const struct cuzk_engine_ops
 		return -EPROTO;
 	if (gpu_cuda_ops())
 		ops.caps |= CUZK_CAP_GPU;
+	/* a host of 1.0 knows nothing of it, and refuses what it does not know */
+	if (host->abi_minor >= 1)
+		ops.caps |= CUZK_CAP_MEMORY;
 	*out = &ops;
 	return 0;
 }

@@ -72,7 +72,12 @@ static int read_options(struct options *o, const struct cuzk_option *options,
 {
 	char **text;
 
+	o->keep = true;
 	for (; options && options->name; options++) {
+		if (!strcmp(options->name, "keep")) {
+			o->keep = strcmp(options->value, "no") != 0;
+			continue;
+		}
 		if (!strcmp(options->name, "check")) {
 			o->full_check = !strcmp(options->value, "full");
 			if (!o->full_check && strcmp(options->value, "fast"))
@@ -198,6 +203,8 @@ static int probe(const struct cuzk_host *host, const struct cuzk_device *device,
 	ret = list_circuits(inst, err);
 	if (ret)
 		goto err_remove;
+	if (!late)
+		key_restore(inst);
 	ret = job_start_tail(inst, err);
 	if (ret)
 		goto err_remove;

@@ -20,7 +20,9 @@
 #include <stdbool.h>
 
 #include "engine/circuits/circuit.h"
+#include "engine/groth16/digest.h"
 #include "engine/groth16/error.h"
+#include "engine/groth16/kept.h"
 #include "engine/groth16/params.h"
 #include "engine/groth16/prover.h"
 #include "engine/groth16/verify.h"
@@ -33,6 +35,7 @@ struct options {
 	char *manifest;		/* NULL: none */
 	char *verdicts;		/* NULL: none */
 	bool full_check;
+	bool keep;		/* parameters in the host's kept memory */
 };
 
 /* A circuit's line in the table; made by probe. */
@@ -46,6 +49,7 @@ struct circuit_state {
 	uint64_t device_bytes;	/* the device's, likewise */
 	char reason[256];	/* circuits_lock */
 	bool probed;
+	char digest[DIGEST_HEX];	/* the manifest's, and the file's; "": not known */
 };
 
 /* Proving parameters, loaded. */
@@ -57,6 +61,7 @@ struct key {
 	struct params params;		/* mapped as long as the device may read it */
 	struct gpu_cs *gpu_cs;
 	struct gpu_srs *gpu_srs;
+	struct kept kept;		/* what gpu_srs is in, if not in memory of its own */
 	struct pvk *pvk;
 	uint64_t reserved;		/* host bytes, in the name of "params CIRCUIT" */
 	unsigned int users;		/* keys_lock: jobs that need it */
@@ -152,6 +157,8 @@ void key_put(struct cuzk_instance *inst, struct key *key);
 /* -EBUSY while it has users. 0 with *was false when it is not loaded. */
 int key_evict(struct cuzk_instance *inst, struct circuit_state *line, bool *was, uint64_t *bytes);
 void key_evict_all(struct cuzk_instance *inst);
+/* Loads what the host has kept for us; costs next to nothing. */
+void key_restore(struct cuzk_instance *inst);
 /* Looks at a circuit's file: state, reason and bytes of line. Not thread safe. */
 void key_probe(struct cuzk_instance *inst, struct circuit_state *line);
 /* The circuit's system, from the cache where there is one. */

@@ -34,7 +34,7 @@ static void tell(void *arg, const char *what, uint64_t done, uint64_t total)
 }
 
 /* The file against the manifest; 0 without one. */
-static int check_digest(struct cuzk_instance *inst, const struct circuit_state *line,
+static int check_digest(struct cuzk_instance *inst, struct circuit_state *line,
 			const struct params *params, struct cuzk_error *err)
 {
 	struct progress progress = { tell, inst };
@@ -62,6 +62,7 @@ static int check_digest(struct cuzk_instance *inst, const struct circuit_state *
 			err, CUZK_ERROR_PARAMS, -EBADMSG,
 			"%s: its BLAKE2b digest is %s, the manifest has %s: fetch the file again",
 			line->path, have, want);
+	memcpy(line->digest, have, sizeof(have));
 	return 0;
 }
 
@@ -136,10 +137,54 @@ void key_probe(struct cuzk_instance *inst, struct circuit_state *line)
 	line->reason[0] = '\0';
 }
 
-int key_make(struct cuzk_instance *inst, struct key *key, struct cuzk_error *err)
+/* Decodes into memory that the host then keeps. */
+static int load_new(struct cuzk_instance *inst, struct key *key, struct gpu_srs_desc *desc,
+		    int check, uint64_t *bad)
+{
+	int ret;
+
+	desc->memory = key->kept.points;
+	ret = inst->ops->srs_load(inst->gpu, desc, check, &key->gpu_srs, bad);
+	if (ret)
+		return ret;
+	inst->ops->srs_unload(inst->gpu, key->gpu_srs);
+	key->gpu_srs = NULL;
+	ret = kept_seal(inst, key, &key->kept);
+	if (ret)
+		return ret;
+	desc->memory = key->kept.points;
+	desc->prepared = true;
+	return inst->ops->srs_load(inst->gpu, desc, check, &key->gpu_srs, bad);
+}
+
+/* The points: kept ones, or decoded to be kept, or decoded for this process alone. */
+static int load_srs(struct cuzk_instance *inst, struct key *key, bool only_kept, uint64_t *bad)
+{
+	int check = inst->options.full_check ? 2 : 1, ret;
+	struct gpu_srs_desc desc;
+
+	params_srs_desc(&key->params, &desc);
+	if (key->line && kept_offered(inst)) {
+		if (!kept_take(inst, key, &desc, &key->kept)) {
+			desc.memory = key->kept.points;
+			desc.prepared = true;
+		} else if (only_kept) {
+			return -ESTALE;
+		} else {
+			ret = kept_new(inst, key, &desc, &key->kept);
+			if (!ret)
+				return load_new(inst, key, &desc, check, bad);
+			instance_log(inst, LOG_WARNING, "the parameters of %s are not kept: %s",
+				     key->circuit.name, strerror(-ret));
+		}
+	}
+	return inst->ops->srs_load(inst->gpu, &desc, check, &key->gpu_srs, bad);
+}
+
+static int make(struct cuzk_instance *inst, struct key *key, bool only_kept,
+		struct cuzk_error *err)
 {
 	const char *name = key->line ? key->line->path : key->circuit.name;
-	struct gpu_srs_desc desc;
 	uint64_t bad = 0;
 	int ret;
 
@@ -151,27 +196,31 @@ int key_make(struct cuzk_instance *inst, struct key *key, struct cuzk_error *err
 		job_gpu_error(inst, "loading the constraint system", ret, err);
 		goto err_close_pvk;
 	}
-	params_srs_desc(&key->params, &desc);
-	ret = inst->ops->srs_load(inst->gpu, &desc, inst->options.full_check ? 2 : 1, &key->gpu_srs,
-				  &bad);
+	ret = load_srs(inst, key, only_kept, &bad);
 	if (ret == -EBADMSG) {
 		params_bad_point(name, bad, err);
-		goto err_unload_cs;
+		goto err_close_kept;
 	}
 	if (ret) {
 		job_gpu_error(inst, "loading the parameters", ret, err);
-		goto err_unload_cs;
+		goto err_close_kept;
 	}
 	file_forget(&key->params.map);
 	return 0;
 
-err_unload_cs:
+err_close_kept:
+	kept_close(&key->kept);
 	inst->ops->cs_unload(inst->gpu, key->gpu_cs);
 	key->gpu_cs = NULL;
 err_close_pvk:
 	pvk_close(key->pvk);
 	key->pvk = NULL;
 	return ret;
+}
+
+int key_make(struct cuzk_instance *inst, struct key *key, struct cuzk_error *err)
+{
+	return make(inst, key, false, err);
 }
 
 void key_free(struct cuzk_instance *inst, struct key *key)
@@ -182,6 +231,7 @@ void key_free(struct cuzk_instance *inst, struct key *key)
 		return;
 	if (key->gpu_srs)
 		inst->ops->srs_unload(inst->gpu, key->gpu_srs);
+	kept_close(&key->kept);
 	if (key->gpu_cs)
 		inst->ops->cs_unload(inst->gpu, key->gpu_cs);
 	pvk_close(key->pvk);
@@ -194,9 +244,9 @@ void key_free(struct cuzk_instance *inst, struct key *key)
 	free(key);
 }
 
-/* Loads under gpu_lock; -ENOMEM when there is no room now. */
-static int key_load(struct cuzk_instance *inst, struct circuit_state *line, struct key **out,
-		    struct cuzk_error *err)
+/* Loads under gpu_lock; -ENOMEM when there is no room now; only_kept: they are not decoded. */
+static int key_load(struct cuzk_instance *inst, struct circuit_state *line, bool only_kept,
+		    struct key **out, struct cuzk_error *err)
 {
 	uint64_t bytes = line->params_bytes + CS_BYTES_MAX, spare;
 	struct key *key;
@@ -231,7 +281,7 @@ static int key_load(struct cuzk_instance *inst, struct circuit_state *line, stru
 	ret = params_match(&key->params, line->path, key->cs, err);
 	if (ret)
 		goto err_free;
-	ret = key_make(inst, key, err);
+	ret = make(inst, key, only_kept, err);
 	if (ret)
 		goto err_free;
 	spare = cs_size(key->cs) < CS_BYTES_MAX ? CS_BYTES_MAX - cs_size(key->cs) : 0;
@@ -286,11 +336,26 @@ static void add_users(struct cuzk_instance *inst, struct circuit_state *line, in
 	pthread_mutex_unlock(&inst->circuits_lock);
 }
 
+/* Nobody shall have it any more, but at the instance's end. */
 static void drop(struct cuzk_instance *inst, struct key *key)
 {
+	bool kept = key->kept.map && key->line;
+
 	if (key->line)
 		set_state(inst, key->line, CUZK_PARAMS_COLD);
+	if (kept)
+		kept_drop(inst, key->line);
 	key_free(inst, key);
+}
+
+static void add_key(struct cuzk_instance *inst, struct key *key, unsigned int users)
+{
+	pthread_mutex_lock(&inst->keys_lock);
+	key->users = users;
+	key->used_at = ++inst->clock;
+	key->next = inst->keys;
+	inst->keys = key;
+	pthread_mutex_unlock(&inst->keys_lock);
 }
 
 /* An error that will not go away by itself marks the circuit. */
@@ -329,7 +394,7 @@ int key_get(struct cuzk_instance *inst, struct circuit_state *line, uint64_t tag
 	pthread_mutex_lock(&inst->gpu_lock);
 	inst->gpu_job = NULL;
 	inst->gpu_tag = tag;
-	while ((ret = key_load(inst, line, &key, err)) == -ENOMEM) {
+	while ((ret = key_load(inst, line, false, &key, err)) == -ENOMEM) {
 		old = take_oldest(inst);
 		if (!old)
 			break;
@@ -343,12 +408,7 @@ int key_get(struct cuzk_instance *inst, struct circuit_state *line, uint64_t tag
 			mark_bad(inst, line, err);
 		return ret;
 	}
-	pthread_mutex_lock(&inst->keys_lock);
-	key->users = 1;
-	key->used_at = ++inst->clock;
-	key->next = inst->keys;
-	inst->keys = key;
-	pthread_mutex_unlock(&inst->keys_lock);
+	add_key(inst, key, 1);
 	set_state(inst, line, CUZK_PARAMS_HOT);
 	add_users(inst, line, 1);
 	*was = false;
@@ -395,6 +455,33 @@ void key_evict_all(struct cuzk_instance *inst)
 {
 	struct key *key;
 
+	/* what is kept stays with the host, for the next process */
 	while ((key = take_oldest(inst)))
-		drop(inst, key);
+		key_free(inst, key);
+}
+
+void key_restore(struct cuzk_instance *inst)
+{
+	struct cuzk_error err;
+	struct key *key;
+	size_t i;
+
+	for (i = 0; kept_offered(inst) && i < inst->n_circuits; i++) {
+		struct circuit_state *line = &inst->circuits[i];
+
+		if (!kept_exists(inst, line))
+			continue;
+		tell(inst, "take", i, inst->n_circuits);
+		if (line->state != CUZK_PARAMS_COLD || key_load(inst, line, true, &key, &err)) {
+			instance_log(inst, LOG_NOTICE,
+				     "the parameters of %s were kept and are not taken: %s",
+				     line->circuit.name,
+				     line->state == CUZK_PARAMS_COLD ? err.text : line->reason);
+			kept_drop(inst, line);
+			continue;
+		}
+		add_key(inst, key, 0);
+		set_state(inst, line, CUZK_PARAMS_HOT);
+		instance_log(inst, LOG_INFO, "the parameters of %s were kept", line->circuit.name);
+	}
 }

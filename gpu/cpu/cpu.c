@@ -270,6 +270,7 @@ const struct gpu_ops gpu_cpu_ops = {
 	.cs_unload = cpu_cs_unload,
 	.srs_load = cpu_srs_load,
 	.srs_unload = cpu_srs_unload,
+	.srs_memory = cpu_srs_memory,
 	.prove_start = cpu_prove_start,
 	.prove_finish = cpu_prove_finish,
 	.prove_bytes = cpu_prove_bytes,

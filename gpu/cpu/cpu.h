@@ -81,6 +81,7 @@ void cpu_cs_unload(struct gpu *gpu, struct gpu_cs *cs);
 int cpu_srs_load(struct gpu *gpu, const struct gpu_srs_desc *desc, int check, struct gpu_srs **out,
 		 uint64_t *bad);
 void cpu_srs_unload(struct gpu *gpu, struct gpu_srs *srs);
+uint64_t cpu_srs_memory(struct gpu *gpu, const struct gpu_srs_desc *desc, char layout[32]);
 
 int cpu_prove_start(struct gpu *gpu, struct gpu_cs *cs, struct gpu_srs *srs,
 		    const struct cs_witness *w, bool check_satisfied, struct gpu_job **job,

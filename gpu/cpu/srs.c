@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* srs.c - proving parameters as prepared sets of points */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "gpu/cpu/cpu.h"
@@ -46,7 +47,7 @@ static int load_scalars(struct gpu *gpu, const struct source *src, struct msm_po
 }
 
 static int load_vector(struct gpu *gpu, const struct source *src, const struct gpu_srs_desc *desc,
-		       int check, struct msm_points **points, uint64_t *bad)
+		       int check, void *memory, struct msm_points **points, uint64_t *bad)
 {
 	enum msm_encoding encoding = desc->encoding == GPU_POINTS_ZCASH ? MSM_ZCASH : MSM_AFFINE;
 	unsigned int checks = 0;
@@ -59,8 +60,8 @@ static int load_vector(struct gpu *gpu, const struct source *src, const struct g
 		checks = MSM_CHECK_CURVE | (desc->dense ? 0 : MSM_CHECK_FINITE);
 	if (check > 1)
 		checks |= MSM_CHECK_SUBGROUP;
-	err = msm_points_open(points, src->group, gpu->path, src->n, NULL);
-	if (err)
+	err = msm_points_open(points, src->group, gpu->path, src->n, memory);
+	if (err || desc->prepared)
 		return err;
 	if (desc->encoding == GPU_POINTS_SCALARS)
 		return load_scalars(gpu, src, *points);
@@ -79,22 +80,49 @@ static int load_vector(struct gpu *gpu, const struct source *src, const struct g
 	return 0;
 }
 
+static void get_sources(const struct gpu_srs_desc *desc, struct source sources[CPU_VECTOR_N])
+{
+	sources[CPU_VECTOR_H] = (struct source){ desc->h, desc->n_h, MSM_G1 };
+	sources[CPU_VECTOR_L] = (struct source){ desc->l, desc->n_l, MSM_G1 };
+	sources[CPU_VECTOR_A] = (struct source){ desc->a, desc->n_a, MSM_G1 };
+	sources[CPU_VECTOR_B1] = (struct source){ desc->bg1, desc->n_bg1, MSM_G1 };
+	sources[CPU_VECTOR_B2] = (struct source){ desc->bg2, desc->n_bg2, MSM_G2 };
+}
+
+/* Place of a set in the caller's memory: one behind the other, each aligned. */
+static uint64_t place_bytes(const struct source *src)
+{
+	return (msm_points_bytes(src->group, src->n) + 63) & ~63ull;
+}
+
+uint64_t cpu_srs_memory(struct gpu *gpu, const struct gpu_srs_desc *desc, char layout[32])
+{
+	bool ifma = gpu->path == MSM_PATH_IFMA ||
+		    (gpu->path == MSM_PATH_AUTO && msm_path_available(MSM_PATH_IFMA));
+	struct source sources[CPU_VECTOR_N];
+	uint64_t bytes = 0;
+	int i;
+
+	get_sources(desc, sources);
+	for (i = 0; i < CPU_VECTOR_N; i++)
+		bytes += place_bytes(&sources[i]);
+	/* the number changes with the form of a path */
+	snprintf(layout, 32, "cpu %s 1", ifma ? "ifma" : "portable");
+	return bytes;
+}
+
 int cpu_srs_load(struct gpu *gpu, const struct gpu_srs_desc *desc, int check, struct gpu_srs **out,
 		 uint64_t *bad)
 {
-	const struct source sources[CPU_VECTOR_N] = {
-		[CPU_VECTOR_H] = { desc->h, desc->n_h, MSM_G1 },
-		[CPU_VECTOR_L] = { desc->l, desc->n_l, MSM_G1 },
-		[CPU_VECTOR_A] = { desc->a, desc->n_a, MSM_G1 },
-		[CPU_VECTOR_B1] = { desc->bg1, desc->n_bg1, MSM_G1 },
-		[CPU_VECTOR_B2] = { desc->bg2, desc->n_bg2, MSM_G2 },
-	};
+	struct source sources[CPU_VECTOR_N];
 	uint64_t bytes = sizeof(struct gpu_srs), total = 0, where = 0;
+	char *memory = desc->memory;
 	struct gpu_srs *srs;
 	int i, err;
 
-	if (desc->dense && desc->encoding != GPU_POINTS_MONT)
+	if ((desc->dense && desc->encoding != GPU_POINTS_MONT) || (desc->prepared && !memory))
 		return -EINVAL;
+	get_sources(desc, sources);
 	for (i = 0; i < CPU_VECTOR_N; i++) {
 		bytes += msm_points_bytes(sources[i].group, sources[i].n);
 		total += sources[i].n;
@@ -113,7 +141,9 @@ int cpu_srs_load(struct gpu *gpu, const struct gpu_srs_desc *desc, int check, st
 	cpu_begin(gpu);
 	ctl_begin(&gpu->ctl, GPU_STAGE_UPLOAD, total);
 	for (i = 0; i < CPU_VECTOR_N; i++) {
-		err = load_vector(gpu, &sources[i], desc, check, &srs->points[i], &where);
+		err = load_vector(gpu, &sources[i], desc, check, memory, &srs->points[i], &where);
+		if (memory)
+			memory += place_bytes(&sources[i]);
 		if (err) {
 			if (err == -EBADMSG && bad)
 				*bad = (uint64_t)i << 56 | where;

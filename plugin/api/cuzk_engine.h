@@ -33,12 +33,13 @@ extern "C" {
 #endif
 
 #define CUZK_ENGINE_ABI_MAJOR 1
-#define CUZK_ENGINE_ABI_MINOR 0
+#define CUZK_ENGINE_ABI_MINOR 1
 #define CUZK_ENGINE_ENTRY "cuzk_engine_entry"
 
 #define CUZK_PARTITION_PROOF_SIZE 192
 #define CUZK_ERROR_TEXT 1024
 #define CUZK_CIRCUIT_ID_SIZE 64
+#define CUZK_MEMORY_NAME_SIZE 64
 
 /* ---- errors ---- */
 
@@ -161,6 +162,29 @@ struct cuzk_host {
 	void (*release)(void *ctx, const char *name, uint64_t bytes);
 	/* The end of a prove() that returned 0; exactly once each. Any thread. */
 	void (*complete)(void *ctx, uint64_t tag, const struct cuzk_result *result);
+
+	/*
+	 * Since ABI 1.1, for CUZK_CAP_MEMORY; NULL where the host keeps nothing.
+	 *
+	 * Memory that is costly to fill and outlives the process: the host keeps
+	 * it for the next process of this instance, over a restart of the
+	 * service where its service manager can, and shows it to the other
+	 * instances with this engine.  It is a memfd of bytes bytes with the
+	 * seals WRITE, SHRINK, GROW and SEAL, under a name of 1 to 63 of
+	 * [a-z0-9._-] that is unique among the engine's.  What it holds is the
+	 * engine's business: a later version may find it and has to check it.
+	 *
+	 * put: the host takes a duplicate of fd, in place of what it had under
+	 * the name; -EINVAL: a bad name or not sealed; -ENOSPC: too many.
+	 * get: a new descriptor, the caller's, or -ENOENT.
+	 * drop: this instance needs it no more; when no other has put or got it
+	 * since, it is gone.  What no instance has got when all have passed
+	 * their self-tests is gone as well.
+	 * Any thread; none blocks.
+	 */
+	int (*memory_put)(void *ctx, const char *name, int fd, uint64_t bytes);
+	int (*memory_get)(void *ctx, const char *name);
+	void (*memory_drop)(void *ctx, const char *name);
 };
 
 /* ---- what the engine says of itself ---- */
@@ -245,6 +269,7 @@ struct cuzk_circuit {
 #define CUZK_CAP_CANCEL		(1ull << 3)	/* cancel */
 #define CUZK_CAP_COMMAND	(1ull << 4)	/* command */
 #define CUZK_CAP_OVERLAP	(1ull << 5)	/* prove() may return before complete() */
+#define CUZK_CAP_MEMORY		(1ull << 6)	/* uses the host's memory_put() (1.1) */
 
 struct cuzk_instance;	/* one open device; the engine's */
 
