@@ -11,6 +11,7 @@
 #include "engine/cs/system.h"
 #include "engine/groth16/make.h"
 #include "engine/groth16/params.h"
+#include "gpu/cuda/device.h"
 #include "gpu/gpu.h"
 #include "lib/bls12_381/encoding.h"
 #include "t/random-cs.h"
@@ -45,6 +46,11 @@ static struct scalar *rnd_scalars(size_t n)
 		s[3] = (struct scalar){ { 0xff00 } };
 	}
 	return s;
+}
+
+static void log_line(void *arg, int priority, const char *line)
+{
+	diag("%s", line);
 }
 
 /* ---- evaluation ---- */
@@ -335,6 +341,57 @@ static void test_random_proof(uint32_t n_instances, uint32_t max_rows, bool dens
 	sys_close(&s);
 }
 
+/* Little device memory: points come from the host in pieces. */
+static void test_stream(uint32_t n_instances, uint32_t max_rows, uint64_t piece, bool dense)
+{
+	struct gpu_config config = {
+		.size = sizeof(config), .threads = 2, .vram_budget = 48 << 20, .log = log_line,
+	};
+	struct gpu_sums sums, want;
+	struct gpu_srs *gsrs = NULL;
+	struct gpu_cs *gcs = NULL;
+	struct gpu_stats before, stats;
+	struct random_srs srs;
+	struct gpu_job *job;
+	uint64_t bad = 0;
+	struct gpu *small;
+	char err[256];
+	struct sys s;
+	int r;
+
+	sys_open(&s, 5, n_instances, max_rows);
+	random_srs_open(&srs, &s.cs, dense);
+	if (prove(&gpu_cpu_ops, host, &s.cs, &srs.desc, &s.w, false, &bad, &want) ||
+	    cuda->open(&small, &config, err))
+		abort();
+	cuda->stats(small, &before);
+	r = cuda->cs_load(small, &s.cs, &gcs);
+	if (!r)
+		r = cuda->srs_load(small, &srs.desc, 1, &gsrs, &bad);
+	if (!r) {
+		gsrs->piece = piece;
+		ok(!gsrs->points[CUDA_VECTOR_H] && gsrs->host[CUDA_VECTOR_H],
+		   "with 48 MiB of device memory, points stay on the host");
+		r = cuda->prove_start(small, gcs, gsrs, &s.w, true, &job, &bad);
+	}
+	if (!r)
+		r = cuda->prove_finish(small, job, &sums);
+	ok(r == 0 && sums_equal(&sums, &want), "in pieces of %llu, the five sums are the same",
+	   (unsigned long long)piece);
+	cuda->srs_unload(small, gsrs);
+	srs.desc.l = srs.desc.a;
+	memset((uint8_t *)srs.desc.a + 96, 0xff, 96);
+	ok(cuda->srs_load(small, &srs.desc, 1, &gsrs, &bad) == -EBADMSG && bad == (1ull << 56 | 1),
+	   "a wrong point is found on its way to the host too");
+	cuda->cs_unload(small, gcs);
+	cuda->stats(small, &stats);
+	ok(stats.host_bytes == before.host_bytes && stats.host_peak > before.host_peak,
+	   "pinned memory is counted and given back");
+	cuda->close(small);
+	random_srs_close(&srs);
+	sys_close(&s);
+}
+
 /* Two proofs between start and finish, not three. */
 static void test_jobs(void)
 {
@@ -450,11 +507,6 @@ static bool cancelled(void *arg)
 	return cancel;
 }
 
-static void log_line(void *arg, int priority, const char *line)
-{
-	diag("%s", line);
-}
-
 int main(int argc, char **argv)
 {
 	struct gpu_config config = {
@@ -486,6 +538,8 @@ int main(int argc, char **argv)
 	test_points(300);
 	test_random_proof(25, 12, false);
 	test_random_proof(25, 12, true);
+	test_stream(25, 12, 100, false);
+	test_stream(25, 12, 257, true);
 	test_jobs();
 	test_circuit("tiny-3");
 	test_circuit("tiny-100");
@@ -495,6 +549,7 @@ int main(int argc, char **argv)
 		test_points(100000);
 		test_random_proof(3000, 60, false);
 		test_random_proof(3000, 60, true);
+		test_stream(200, 60, 1000, false);
 	}
 	cuda->stats(dev, &stats);
 	diag("device memory: %llu bytes in use at the end, %llu at most",

@@ -25,6 +25,30 @@ int device_progress(struct gpu *gpu, enum gpu_stage stage, uint64_t done, uint64
 	return c->cancelled && c->cancelled(c->arg) ? -ECANCELED : 0;
 }
 
+int device_host_reserve(struct gpu *gpu, uint64_t bytes)
+{
+	uint64_t budget = gpu->ctx->config.host_budget;
+	int r = 0;
+
+	pthread_mutex_lock(&gpu->stats_lock);
+	if (budget && (bytes > budget || gpu->stats.host_bytes > budget - bytes)) {
+		r = -ENOMEM;
+	} else {
+		gpu->stats.host_bytes += bytes;
+		if (gpu->stats.host_bytes > gpu->stats.host_peak)
+			gpu->stats.host_peak = gpu->stats.host_bytes;
+	}
+	pthread_mutex_unlock(&gpu->stats_lock);
+	return r;
+}
+
+void device_host_release(struct gpu *gpu, uint64_t bytes)
+{
+	pthread_mutex_lock(&gpu->stats_lock);
+	gpu->stats.host_bytes -= bytes;
+	pthread_mutex_unlock(&gpu->stats_lock);
+}
+
 void device_stage(struct gpu *gpu, enum gpu_stage stage, uint64_t ns)
 {
 	pthread_mutex_lock(&gpu->stats_lock);
@@ -42,8 +66,13 @@ static void device_close(struct gpu *gpu)
 		return;
 	if (gpu->ctx) {
 		cuda_ctx_enter(gpu->ctx);
-		for (i = 0; i < 2; i++)
+		for (i = 0; i < 2; i++) {
 			cuda_free(gpu->ctx, gpu->base[i].table);
+			if (gpu->has_feed_event[i])
+				gpu->ctx->drv->event_destroy(gpu->feed_event[i]);
+		}
+		if (gpu->feed_stream)
+			gpu->ctx->drv->stream_destroy(gpu->feed_stream);
 		cuda_ntt_close(gpu->ntt);
 		cuda_upload_close(gpu->upload);
 		cuda_ctx_close(gpu->ctx);
@@ -51,6 +80,21 @@ static void device_close(struct gpu *gpu)
 	tpool_close(gpu->pool);
 	pthread_mutex_destroy(&gpu->stats_lock);
 	free(gpu);
+}
+
+static int open_feed(struct gpu *gpu)
+{
+	struct cuda_ctx *ctx = gpu->ctx;
+	int i, r;
+
+	r = cuda_check(ctx, ctx->drv->stream_create(&gpu->feed_stream, CU_STREAM_NON_BLOCKING),
+		       "making a stream");
+	for (i = 0; i < 2 && !r; i++) {
+		r = cuda_check(ctx, ctx->drv->event_create(&gpu->feed_event[i], CU_EVENT_DISABLE_TIMING),
+			       "making an event");
+		gpu->has_feed_event[i] = !r;
+	}
+	return r;
 }
 
 static int device_open(struct gpu **out, const struct gpu_config *config, char *err)
@@ -86,6 +130,8 @@ static int device_open(struct gpu **out, const struct gpu_config *config, char *
 	r = cuda_ntt_open(&gpu->ntt, gpu->ctx);
 	if (!r)
 		r = cuda_upload_open(&gpu->upload, gpu->ctx, gpu->pool);
+	if (!r)
+		r = open_feed(gpu);
 	if (r)
 		goto err_close;
 	gpu->stats.host_bytes = gpu->stats.host_peak = cuda_upload_bytes();

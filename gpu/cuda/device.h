@@ -32,6 +32,9 @@ struct gpu {
 	struct tpool *pool;
 	struct cuda_upload *upload;
 	struct base_table base[2];	/* by group */
+	CUstream feed_stream;		/* points on their way, beside the work */
+	CUevent feed_event[2];
+	bool has_feed_event[2];
 	unsigned int n_jobs;
 
 	pthread_mutex_t stats_lock;	/* protects stats; innermost */
@@ -45,6 +48,9 @@ int device_progress(struct gpu *gpu, enum gpu_stage stage, uint64_t done, uint64
 /* Adds to a stage's time, and renews the figures of memory and traffic. */
 void device_stage(struct gpu *gpu, enum gpu_stage stage, uint64_t ns);
 uint64_t device_now_ns(void);
+/* Takes bytes from the host budget, or -ENOMEM; gives them back. */
+int device_host_reserve(struct gpu *gpu, uint64_t bytes);
+void device_host_release(struct gpu *gpu, uint64_t bytes);
 
 /* ---- upload.c: from ordinary host memory, by way of pinned memory ---- */
 
@@ -107,9 +113,16 @@ struct gpu_srs {
 	enum gpu_h_basis h_basis;
 	bool dense;
 	uint64_t n[CUDA_VECTOR_N];
-	/* Montgomery affine; h of POWERS in bit-reversed order, as cuda_quotient leaves h */
+	/*
+	 * Montgomery affine, on the device, or where 0 in pinned host memory.  On
+	 * the device h of POWERS is in bit-reversed order, as cuda_quotient leaves h.
+	 */
 	CUdeviceptr points[CUDA_VECTOR_N];
+	uint8_t *host[CUDA_VECTOR_N];
+	uint64_t host_bytes;
+	uint64_t piece;			/* points sent at once, for tests; 0: as memory allows */
 };
+
 
 static inline enum cuda_group cuda_vector_group(enum cuda_vector v)
 {
@@ -119,6 +132,25 @@ static inline enum cuda_group cuda_vector_group(enum cuda_vector v)
 int cuda_srs_load(struct gpu *gpu, const struct gpu_srs_desc *desc, int check, struct gpu_srs **out,
 		  uint64_t *bad);
 void cuda_srs_unload(struct gpu *gpu, struct gpu_srs *srs);
+
+/* ---- feed.c: the points of a sum, piece by piece ---- */
+
+struct cuda_feed {
+	struct gpu *gpu;
+	uint64_t n, size, piece, at;
+	CUdeviceptr resident, buffer[2];
+	const uint8_t *host;
+	unsigned int next;		/* buffer */
+};
+
+int cuda_feed_open(struct cuda_feed *feed, struct gpu *gpu, const struct gpu_srs *srs,
+		   enum cuda_vector vector);
+/*
+ * Points *first to *first + *n - 1 are there: point i at *base + i * size, which
+ * only they may be read by.  *n = 0 behind the last.  The piece before is given up.
+ */
+int cuda_feed_next(struct cuda_feed *feed, uint64_t *first, uint64_t *n, CUdeviceptr *base);
+void cuda_feed_close(struct cuda_feed *feed);
 
 /* ---- base.c: multiples of one point ---- */
 
@@ -151,6 +183,12 @@ uint64_t cuda_selection_points(const struct gpu_cs *cs, const struct gpu_srs *sr
 int cuda_select(struct gpu *gpu, const struct gpu_cs *cs, const struct gpu_srs *srs,
 		const struct device_witness *w, enum cuda_vector vector, struct selection *out);
 void cuda_selection_free(struct gpu *gpu, struct selection *s);
+/*
+ * Where in n ascending indices those from step, 2 step, ... on begin: out[k] is
+ * the number of them below (k + 1) step, k < count.
+ */
+int cuda_selection_bounds(struct gpu *gpu, CUdeviceptr index, uint64_t n, uint64_t step,
+			  uint32_t count, uint32_t *out);
 
 /* ---- prove.c ---- */
 

@@ -50,7 +50,8 @@
 	X(eval_tail)			\
 	X(eval_ports)			\
 	X(select_count)			\
-	X(select_fill)
+	X(select_fill)			\
+	X(select_bounds)
 
 #define CUDA_KERNELS_POINTS(X)		\
 	X(points_load_g1)		\

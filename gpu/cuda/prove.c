@@ -109,11 +109,96 @@ int cuda_prove_start(struct gpu *gpu, struct gpu_cs *cs, struct gpu_srs *srs,
 	return 0;
 }
 
+/* A running sum in either group. */
+struct total {
+	enum cuda_group group;
+	struct g1 g1;
+	struct g2 g2;
+};
+
+static void total_init(struct total *t, enum cuda_group group)
+{
+	t->group = group;
+	g1_set_infinity(&t->g1);
+	g2_set_infinity(&t->g2);
+}
+
+static void total_get(const struct total *t, void *out)
+{
+	if (t->group == CUDA_G1)
+		g1_to_affine(out, &t->g1);
+	else
+		g2_to_affine(out, &t->g2);
+}
+
+union point {
+	struct g1_affine g1;
+	struct g2_affine g2;
+};
+
+static void total_add(struct total *t, const union point *p)
+{
+	if (t->group == CUDA_G1)
+		g1_add_affine(&t->g1, &t->g1, &p->g1);
+	else
+		g2_add_affine(&t->g2, &t->g2, &p->g2);
+}
+
+static int add_msm(struct gpu *gpu, struct total *t, CUdeviceptr points, CUdeviceptr scalars,
+		   CUdeviceptr index, uint64_t n)
+{
+	union point p;
+	int r = n ? cuda_msm(gpu->ctx, t->group, points, scalars, index, n, &p) : 0;
+
+	if (!r && n)
+		total_add(t, &p);
+	return r;
+}
+
+static int add_ones(struct gpu *gpu, struct total *t, CUdeviceptr points, CUdeviceptr ones,
+		    uint64_t n)
+{
+	union point p;
+	int r = n ? cuda_sum(gpu->ctx, t->group, points, ones, n, &p) : 0;
+
+	if (!r && n)
+		total_add(t, &p);
+	return r;
+}
+
+/* The sum over h, which is in the order of the points. */
+static int sum_dense(struct gpu *gpu, const struct gpu_srs *srs, CUdeviceptr h, struct g1_affine *out)
+{
+	uint64_t first, n;
+	struct cuda_feed feed;
+	struct total total;
+	CUdeviceptr base;
+	int r;
+
+	total_init(&total, CUDA_G1);
+	r = cuda_feed_open(&feed, gpu, srs, CUDA_VECTOR_H);
+	if (r)
+		return r;
+	while (!(r = cuda_feed_next(&feed, &first, &n, &base)) && n) {
+		r = device_progress(gpu, GPU_STAGE_MSM_H, first, feed.n);
+		if (!r)
+			r = add_msm(gpu, &total, base + first * feed.size, h + first * sizeof(struct fr), 0,
+				    n);
+		if (r)
+			break;
+	}
+	cuda_feed_close(&feed);
+	if (!r)
+		total_get(&total, out);
+	return r;
+}
+
 /* h = the sum over the quotient: the only stages with vectors as long as the domain */
 static int sum_h(struct gpu *gpu, const struct gpu_job *job, struct g1_affine *sum)
 {
 	unsigned int log_n = job->cs->cs->log_domain;
-	uint64_t n = job->srs->n[CUDA_VECTOR_H], t = device_now_ns();
+	const struct gpu_srs *srs = job->srs;
+	uint64_t t = device_now_ns();
 	struct vectors v;
 	int r;
 
@@ -128,52 +213,98 @@ static int sum_h(struct gpu *gpu, const struct gpu_job *job, struct g1_affine *s
 		r = device_progress(gpu, GPU_STAGE_NTT, 0, 1);
 	t = device_now_ns();
 	if (!r)
-		r = cuda_quotient(gpu->ntt, v.a, v.b, v.h, log_n, job->srs->h_basis);
+		r = cuda_quotient(gpu->ntt, v.a, v.b, v.h, log_n, srs->h_basis);
+	/* points that stay on the device lie in its order, others in their own */
+	if (!r && !srs->points[CUDA_VECTOR_H] && srs->h_basis == GPU_H_POWERS)
+		r = cuda_ntt_reverse(gpu->ntt, v.h, log_n);
 	if (!r)
 		r = cuda_wait(gpu->ctx);
 	device_stage(gpu, GPU_STAGE_NTT, device_now_ns() - t);
 	cuda_free(gpu->ctx, v.a);
 	cuda_free(gpu->ctx, v.b);
 	v.a = v.b = 0;
-	if (!r)
-		r = device_progress(gpu, GPU_STAGE_MSM_H, 0, 1);
 	t = device_now_ns();
 	if (!r)
-		r = cuda_msm(gpu->ctx, CUDA_G1, job->srs->points[CUDA_VECTOR_H], v.h, 0, n, sum);
+		r = sum_dense(gpu, srs, v.h, sum);
 	device_stage(gpu, GPU_STAGE_MSM_H, device_now_ns() - t);
 	vectors_free(gpu, &v);
 	return r;
 }
 
-/* One sum over a selection of the witness; out: g1_affine or g2_affine. */
-static int sum_selection(struct gpu *gpu, const struct gpu_srs *srs, enum cuda_vector vector,
-			 const struct selection *s, void *out)
+/* Where a selection's indices pass from one piece of the points to the next. */
+struct bounds {
+	uint32_t *ones, *index;		/* behind piece k */
+};
+
+static int bounds_get(struct gpu *gpu, const struct cuda_feed *feed, const struct selection *s,
+		      struct bounds *b)
 {
-	enum cuda_group group = cuda_vector_group(vector);
-	CUdeviceptr points = srs->points[vector];
-	union {
-		struct g1_affine g1;
-		struct g2_affine g2;
-	} ones, rest;
-	struct g1 g1;
-	struct g2 g2;
+	uint64_t pieces = feed->n ? (feed->n + feed->piece - 1) / feed->piece : 0;
+	int r = 0;
+
+	b->ones = calloc(2 * pieces + 1, sizeof(*b->ones));
+	if (!b->ones)
+		return -ENOMEM;
+	b->index = b->ones + pieces;
+	if (pieces == 1) {
+		b->ones[0] = (uint32_t)s->n_ones;
+		b->index[0] = (uint32_t)s->n;
+	} else if (pieces) {
+		r = cuda_selection_bounds(gpu, s->ones, s->n_ones, feed->piece, (uint32_t)pieces, b->ones);
+		if (!r)
+			r = cuda_selection_bounds(gpu, s->index, s->n, feed->piece, (uint32_t)pieces,
+						  b->index);
+	}
+	if (r)
+		free(b->ones);
+	return r;
+}
+
+static int sum_pieces(struct gpu *gpu, struct cuda_feed *feed, enum gpu_stage stage,
+		      const struct selection *s, struct total *total)
+{
+	uint64_t first, n, one = 0, at = 0;
+	CUdeviceptr base;
+	struct bounds b;
+	size_t k;
 	int r;
 
-	r = cuda_sum(gpu->ctx, group, points, s->ones, s->n_ones, &ones);
-	if (!r)
-		r = cuda_msm(gpu->ctx, group, points, s->scalars, s->index, s->n, &rest);
+	r = bounds_get(gpu, feed, s, &b);
 	if (r)
 		return r;
-	if (group == CUDA_G1) {
-		g1_from_affine(&g1, &ones.g1);
-		g1_add_affine(&g1, &g1, &rest.g1);
-		g1_to_affine(out, &g1);
-	} else {
-		g2_from_affine(&g2, &ones.g2);
-		g2_add_affine(&g2, &g2, &rest.g2);
-		g2_to_affine(out, &g2);
+	for (k = 0; !(r = cuda_feed_next(feed, &first, &n, &base)) && n; k++) {
+		r = device_progress(gpu, stage, first, feed->n);
+		if (!r)
+			r = add_ones(gpu, total, base, s->ones + 4 * one, b.ones[k] - one);
+		if (!r)
+			r = add_msm(gpu, total, base, s->scalars + sizeof(struct scalar) * at,
+				    s->index + 4 * at, b.index[k] - at);
+		if (r)
+			break;
+		one = b.ones[k];
+		at = b.index[k];
 	}
-	return 0;
+	free(b.ones);
+	return r;
+}
+
+/* One sum over a selection of the witness; out: g1_affine or g2_affine. */
+static int sum_selection(struct gpu *gpu, const struct gpu_srs *srs, enum cuda_vector vector,
+			 enum gpu_stage stage, const struct selection *s, void *out)
+{
+	struct cuda_feed feed;
+	struct total total;
+	int r;
+
+	total_init(&total, cuda_vector_group(vector));
+	r = cuda_feed_open(&feed, gpu, srs, vector);
+	if (r)
+		return r;
+	r = sum_pieces(gpu, &feed, stage, s, &total);
+	cuda_feed_close(&feed);
+	if (!r)
+		total_get(&total, out);
+	return r;
 }
 
 static int sum_witness(struct gpu *gpu, const struct gpu_job *job, enum gpu_stage stage,
@@ -186,7 +317,7 @@ static int sum_witness(struct gpu *gpu, const struct gpu_job *job, enum gpu_stag
 	if (!r && !s->scalars)
 		r = cuda_select(gpu, job->cs, job->srs, &job->w, vector, s);
 	if (!r)
-		r = sum_selection(gpu, job->srs, vector, s, out);
+		r = sum_selection(gpu, job->srs, vector, stage, s, out);
 	device_stage(gpu, stage, device_now_ns() - t);
 	return r;
 }

@@ -161,3 +161,19 @@ void cuda_selection_free(struct gpu *gpu, struct selection *s)
 	cuda_free(gpu->ctx, s->index);
 	memset(s, 0, sizeof(*s));
 }
+
+int cuda_selection_bounds(struct gpu *gpu, CUdeviceptr index, uint64_t n, uint64_t step,
+			  uint32_t count, uint32_t *out)
+{
+	uint32_t n32 = (uint32_t)n;
+	CUdeviceptr bounds;
+	int r;
+
+	r = cuda_alloc(gpu->ctx, &bounds, 4 * (uint64_t)count);
+	if (!r)
+		r = CUDA_RUN(gpu->ctx, select_bounds, count, THREADS, &index, &n32, &step, &count, &bounds);
+	if (!r)
+		r = cuda_copy_down(gpu->ctx, out, bounds, 4 * (uint64_t)count);
+	cuda_free(gpu->ctx, bounds);
+	return r;
+}

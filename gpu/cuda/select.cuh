@@ -71,4 +71,23 @@ void select_fill(const uint32_t *density, const uint32_t *bits, const uint32_t *
 	}
 }
 
+/* bounds[k] = how many of n ascending indices are below (k + 1) step, k < count */
+extern "C" __global__ __launch_bounds__(256)
+void select_bounds(const uint32_t *index, uint32_t n, uint64_t step, uint32_t count, uint32_t *bounds)
+{
+	uint32_t k = blockIdx.x * blockDim.x + threadIdx.x, lo = 0, hi = n;
+
+	if (k >= count)
+		return;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (index[mid] < (k + 1) * step)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	bounds[k] = lo;
+}
+
 #endif

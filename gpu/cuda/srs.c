@@ -7,6 +7,7 @@
 
 #define THREADS 128
 #define CHUNK (1u << 19)	/* points decoded at once */
+#define WORK_MIN (64ull << 20)	/* for the sums of a small proof; larger ones have freed vectors */
 
 /* points.cuh */
 #define CHECK_CURVE 1
@@ -24,7 +25,7 @@ struct loading {
 	struct gpu *gpu;
 	const struct gpu_srs_desc *desc;
 	int checks;
-	CUdeviceptr raw, bad;		/* a chunk as the file has it; the least bad index */
+	CUdeviceptr raw, out, bad;	/* a chunk before and after; the least bad index */
 	uint64_t done, total;
 };
 
@@ -37,27 +38,56 @@ static unsigned int log2_of(uint64_t n)
 	return k;
 }
 
-/* One vector to points, which has room.  -EBADMSG and *where: the first bad point. */
-static int load_vector(struct loading *l, const struct source *src, int reverse_bits,
-		       CUdeviceptr points, uint64_t *where)
+/* n points from index first on, to the device at out + (first .. first + n - 1) * size. */
+static int load_chunk(struct loading *l, const struct source *src, uint64_t first, uint32_t n,
+		      int reverse_bits, CUdeviceptr out)
 {
 	enum cuda_kernel kernel = src->group == CUDA_G1 ? KERNEL_points_load_g1 : KERNEL_points_load_g2;
+	uint64_t size = cuda_point_size(src->group);
 	int zcash = l->desc->encoding == GPU_POINTS_ZCASH, r;
-	uint64_t size = cuda_point_size(src->group), first, bad = UINT64_MAX;
 	struct gpu *gpu = l->gpu;
 
+	r = cuda_upload(gpu->upload, l->raw, src->data + first * size, n * size);
+	if (r)
+		return r;
+	return cuda_launch(gpu->ctx, kernel, (n + THREADS - 1) / THREADS, THREADS, 0,
+			   (void *[]){ &l->raw, &n, &first, &zcash, &l->checks, &reverse_bits, &out,
+				       &l->bad });
+}
+
+/* The same, and on to pinned memory. */
+static int load_to_host(struct loading *l, const struct source *src, uint64_t first, uint32_t n,
+			uint8_t *host)
+{
+	uint64_t size = cuda_point_size(src->group);
+	int r;
+
 	if (l->desc->encoding == GPU_POINTS_SCALARS)
+		r = cuda_base_mul(l->gpu, src->group, src->generator,
+				  (const struct scalar *)src->data + first, n, 0, l->out,
+				  GPU_STAGE_UPLOAD);
+	else
+		r = load_chunk(l, src, first, n, 0, l->out - first * size);
+	return r ? r : cuda_copy_down(l->gpu->ctx, host + first * size, l->out, n * size);
+}
+
+/* One vector to its place.  -EBADMSG and *where: the first bad point. */
+static int load_vector(struct loading *l, const struct source *src, int reverse_bits,
+		       CUdeviceptr points, uint8_t *host, uint64_t *where)
+{
+	uint64_t first, bad = UINT64_MAX;
+	struct gpu *gpu = l->gpu;
+	int r;
+
+	if (points && l->desc->encoding == GPU_POINTS_SCALARS)
 		return cuda_base_mul(gpu, src->group, src->generator, (const struct scalar *)src->data,
 				     src->n, reverse_bits, points, GPU_STAGE_UPLOAD);
 	r = cuda_copy_up(gpu->ctx, l->bad, &bad, sizeof(bad));
 	for (first = 0; first < src->n && !r; first += CHUNK) {
 		uint32_t n = src->n - first < CHUNK ? src->n - first : CHUNK;
 
-		r = cuda_upload(gpu->upload, l->raw, src->data + first * size, n * size);
-		if (!r)
-			r = cuda_launch(gpu->ctx, kernel, (n + THREADS - 1) / THREADS, THREADS, 0,
-					(void *[]){ &l->raw, &n, &first, &zcash, &l->checks,
-						    &reverse_bits, &points, &l->bad });
+		r = points ? load_chunk(l, src, first, n, reverse_bits, points) :
+			     load_to_host(l, src, first, n, host);
 		l->done += n;
 		if (!r)
 			r = device_progress(gpu, GPU_STAGE_UPLOAD, l->done, l->total);
@@ -68,6 +98,45 @@ static int load_vector(struct loading *l, const struct source *src, int reverse_
 		return r;
 	*where = bad;
 	return -EBADMSG;
+}
+
+/*
+ * Room for every vector before anything is read: on the device where a proof
+ * can work beside it, otherwise pinned.  Small vectors first: their sums take
+ * less time than the way over the bus.
+ */
+static int find_room(struct gpu *gpu, struct gpu_srs *srs, const struct source *sources)
+{
+	static const enum cuda_vector order[CUDA_VECTOR_N] = {
+		CUDA_VECTOR_B1, CUDA_VECTOR_B2, CUDA_VECTOR_L, CUDA_VECTOR_A, CUDA_VECTOR_H,
+	};
+	struct cuda_ctx *ctx = gpu->ctx;
+	/* three vectors over the domain, and what the sums need at least */
+	uint64_t work = ((3 * sizeof(struct fr)) << log2_of(srs->n[CUDA_VECTOR_H])) + WORK_MIN;
+	uint64_t bytes;
+	int i, r;
+
+	for (i = 0; i < CUDA_VECTOR_N; i++) {
+		enum cuda_vector v = order[i];
+
+		bytes = srs->n[v] * cuda_point_size(sources[v].group);
+		if (bytes <= cuda_arena_largest(ctx->arena) &&
+		    cuda_arena_largest(ctx->arena) - bytes >= work) {
+			r = cuda_alloc(ctx, &srs->points[v], bytes);
+			if (r)
+				return r;
+			continue;
+		}
+		r = device_host_reserve(gpu, bytes);
+		if (r)
+			return r;
+		srs->host_bytes += bytes;
+		r = cuda_check(ctx, ctx->drv->host_alloc((void **)&srs->host[v], bytes ? bytes : 1, 0),
+			       "pinning memory for points");
+		if (r)
+			return r;
+	}
+	return 0;
 }
 
 static int load_all(struct loading *l, struct gpu_srs *srs, uint64_t *bad)
@@ -87,32 +156,38 @@ static int load_all(struct loading *l, struct gpu_srs *srs, uint64_t *bad)
 
 	if (d->h_basis == GPU_H_POWERS && UINT64_C(1) << reverse_bits != d->n_h + 1)
 		return -EINVAL;
-	/* all of the room first, so that nothing is read in vain */
 	for (i = 0; i < CUDA_VECTOR_N; i++) {
 		if (sources[i].n > UINT32_MAX)
 			return -EINVAL;
 		srs->n[i] = sources[i].n;
 		l->total += sources[i].n;
-		r = cuda_alloc(l->gpu->ctx, &srs->points[i],
-			       sources[i].n * cuda_point_size(sources[i].group));
-		if (r)
-			return r;
 	}
-	for (i = 0; i < CUDA_VECTOR_N; i++) {
+	r = find_room(l->gpu, srs, sources);
+	for (i = 0; i < CUDA_VECTOR_N && !r; i++) {
 		r = load_vector(l, &sources[i], i == CUDA_VECTOR_H ? reverse_bits : 0, srs->points[i],
-				&where);
+				srs->host[i], &where);
 		if (r == -EBADMSG && bad)
 			*bad = (uint64_t)i << 56 | where;
-		if (r)
-			return r;
 	}
-	return 0;
+	return r;
+}
+
+static uint64_t longest(const struct gpu_srs_desc *d)
+{
+	const uint64_t n[] = { d->n_h, d->n_l, d->n_a, d->n_bg1, d->n_bg2 };
+	uint64_t most = 0;
+	int i;
+
+	for (i = 0; i < CUDA_VECTOR_N; i++)
+		most = n[i] > most ? n[i] : most;
+	return most;
 }
 
 int cuda_srs_load(struct gpu *gpu, const struct gpu_srs_desc *desc, int check, struct gpu_srs **out,
 		  uint64_t *bad)
 {
 	struct loading l = { .gpu = gpu, .desc = desc };
+	uint64_t chunk;
 	struct gpu_srs *srs;
 	int r;
 
@@ -126,16 +201,21 @@ int cuda_srs_load(struct gpu *gpu, const struct gpu_srs_desc *desc, int check, s
 	srs = calloc(1, sizeof(*srs));
 	if (!srs)
 		return -ENOMEM;
+	chunk = longest(desc);
+	chunk = (chunk < CHUNK ? chunk : CHUNK) * cuda_point_size(CUDA_G2);
 	srs->h_basis = desc->h_basis;
 	srs->dense = desc->dense;
 	r = device_progress(gpu, GPU_STAGE_UPLOAD, 0, 0);
 	if (!r)
 		r = cuda_alloc(gpu->ctx, &l.bad, sizeof(uint64_t));
 	if (!r)
-		r = cuda_alloc(gpu->ctx, &l.raw, CHUNK * cuda_point_size(CUDA_G2));
+		r = cuda_alloc(gpu->ctx, &l.raw, chunk);
+	if (!r)
+		r = cuda_alloc(gpu->ctx, &l.out, chunk);
 	if (!r)
 		r = load_all(&l, srs, bad);
 	cuda_free(gpu->ctx, l.raw);
+	cuda_free(gpu->ctx, l.out);
 	cuda_free(gpu->ctx, l.bad);
 	if (r) {
 		cuda_srs_unload(gpu, srs);
@@ -152,7 +232,11 @@ void cuda_srs_unload(struct gpu *gpu, struct gpu_srs *srs)
 
 	if (!srs)
 		return;
-	for (i = 0; i < CUDA_VECTOR_N; i++)
+	for (i = 0; i < CUDA_VECTOR_N; i++) {
 		cuda_free(gpu->ctx, srs->points[i]);
+		if (srs->host[i] && !cuda_ctx_enter(gpu->ctx))
+			gpu->ctx->drv->host_free(srs->host[i]);
+	}
+	device_host_release(gpu, srs->host_bytes);
 	free(srs);
 }
