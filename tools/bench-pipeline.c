@@ -57,12 +57,12 @@ struct pipeline {
 
 static void head(void)
 {
-	printf("%-34s %10s %10s %8s %9s\n", "phase", "resident", "anonymous", "file", "seconds");
+	printf("%-38s %10s %10s %8s %9s\n", "phase", "resident", "anonymous", "file", "seconds");
 }
 
 static void print_memory(const char *phase, const struct memory *m, double seconds)
 {
-	printf("%-34s %10.1f %10.1f %8.1f", phase, m->resident / 1048576., m->anonymous / 1048576.,
+	printf("%-38s %10.1f %10.1f %8.1f", phase, m->resident / 1048576., m->anonymous / 1048576.,
 	       m->file / 1048576.);
 	if (seconds >= 0)
 		printf(" %9.3f", seconds);
