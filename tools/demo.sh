@@ -89,7 +89,9 @@ cat <<EOF
 
 Where to look next:
   $demo/cuzkd.log   what the service said (journalctl -u cuzkd on an installed one)
-  $demo/cuzk.conf   its configuration; man cuzk.conf explains every key
+  $demo/cuzk.conf   its configuration
   make demo KIND=window|update|porep   the other proofs (porep takes minutes, 2 GiB)
-  man cuzkd, man cuzkctl               running it for real: systemctl enable --now cuzkd
+  man -M $root$prefix/share/man cuzk.conf
+                                       every key; cuzkd and cuzkctl have a page too
+  README.md, "Run it"                  installed: systemctl enable --now cuzkd
 EOF
