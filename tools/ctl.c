@@ -64,6 +64,7 @@ int ctl_parse(const char *command, int argc, char **argv, const struct ctl_optio
 		{ "--timeout", &c->timeout }, { "--json", NULL, &c->json }, { NULL },
 	};
 	const struct ctl_option *o;
+	uint64_t seen = 0, bit;
 	int i, n = 0;
 
 	for (i = 0; i < argc; i++) {
@@ -79,12 +80,20 @@ int ctl_parse(const char *command, int argc, char **argv, const struct ctl_optio
 			continue;
 		}
 		o = find_option(options, argv[i], len);
-		if (!o && conn)
+		bit = 1ull << (o ? o - options : 0);
+		if (!o && conn) {
 			o = find_option(common, argv[i], len);
+			bit = 1ull << 32 << (o ? o - common : 0);
+		}
 		if (!o) {
 			ctl_usage(command, "unknown option '%.*s'", (int)len, argv[i]);
 			return -1;
 		}
+		if (seen & bit) {
+			ctl_usage(command, "%s is given twice", o->name);
+			return -1;
+		}
+		seen |= bit;
 		if (o->flag ? eq != NULL : (!eq && i + 1 == argc)) {
 			ctl_usage(command, o->flag ? "%s takes no value" : "%s needs a value",
 				  o->name);

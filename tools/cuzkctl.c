@@ -103,9 +103,10 @@ int main(int argc, char **argv)
 {
 	int status = run(argc, argv);
 
-	if (fflush(stdout) || ferror(stdout)) {
+	/* what failed has said so */
+	if (!status && (fflush(stdout) || ferror(stdout))) {
 		fprintf(stderr, "cuzkctl: stdout: %s\n", strerror(errno));
-		return status ? status : CTL_FAILURE;
+		return CTL_FAILURE;
 	}
 	return status;
 }

@@ -280,8 +280,9 @@ int command_params_check(struct command *cmd, int argc, char **argv)
 	int n, i, bad = 0;
 
 	n = command_parse(cmd, argc, argv, options, names, 64);
-	if (n < 0 || command_device_desc(cmd, &desc))
+	if (n < 0)
 		return 2;
+	command_device_desc(cmd, &desc);
 	o.level = full ? 2 : 1;
 	if (tpool_open(&pool, desc.threads))
 		pool = NULL;

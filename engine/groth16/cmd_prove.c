@@ -115,19 +115,13 @@ static int prove_partitions(struct offline *o, struct cuzk_instance *inst, struc
 	return 0;
 }
 
-static int write_proofs(struct offline *o, const char *path, struct cuzk_error *err)
+static int write_proofs(struct offline *o, struct file_new *file, struct cuzk_error *err)
 {
-	uint8_t *bytes = malloc((size_t)o->n * PROOF_SIZE);
 	uint32_t i;
-	int ret;
 
-	if (!bytes)
-		return error_nomem(err, "the proofs");
 	for (i = 0; i < o->n; i++)
-		memcpy(bytes + (size_t)i * PROOF_SIZE, o->results[i].proof, PROOF_SIZE);
-	ret = file_write(path, bytes, (size_t)o->n * PROOF_SIZE, err);
-	free(bytes);
-	return ret;
+		fwrite(o->results[i].proof, 1, PROOF_SIZE, file->f);
+	return file_commit(file, err);
 }
 
 static void print_report(const struct offline *o, const char *circuit, const char *out)
@@ -160,17 +154,25 @@ static int prove(struct offline *o, struct cuzk_instance *inst, const struct cuz
 {
 	struct cuzk_plan plan = { .size = sizeof(plan) };
 	struct cuzk_task *task;
+	struct file_new file;
 	int ret;
 
 	ret = job_admit(inst, req, &task, &plan, err);
 	if (ret)
 		return ret;
 	o->n = plan.n_partitions;
-	o->results = calloc(o->n, sizeof(*o->results));
-	ret = o->results ? prove_partitions(o, inst, task, err) : error_nomem(err, "the results");
+	/* that it cannot be written is known before minutes are spent on it */
+	ret = file_create(&file, out, err);
+	if (!ret)
+		o->results = calloc(o->n, sizeof(*o->results));
+	if (!ret && !o->results)
+		ret = error_nomem(err, "the results");
+	if (!ret)
+		ret = prove_partitions(o, inst, task, err);
 	job_task_free(task);
 	if (!ret)
-		ret = write_proofs(o, out, err);
+		ret = write_proofs(o, &file, err);
+	file_discard(&file);
 	command_clear(o->cmd);
 	if (!ret)
 		print_report(o, plan.circuit, out);
@@ -208,8 +210,9 @@ int command_prove_offline(struct command *cmd, int argc, char **argv)
 	struct blinding b;
 	int n = 0, ret;
 
-	if (command_parse(cmd, argc, argv, options, NULL, 0) < 0 || command_device_desc(cmd, &desc))
+	if (command_parse(cmd, argc, argv, options, NULL, 0) < 0)
 		return 2;
+	command_device_desc(cmd, &desc);
 	if (!request || !dir || !out)
 		return command_usage(cmd,
 				     "--offline --request FILE --params DIR [--rs R,S] --out FILE");

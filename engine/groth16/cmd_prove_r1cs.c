@@ -201,20 +201,32 @@ static int prove(struct command_device *dev, struct sources *s, const struct bli
 			 "the witness does not satisfy the key's system");
 }
 
-static int write_json(const char *path, const struct proof *proof, const struct sources *s,
-		      struct cuzk_error *err)
+/* Both files are created before the proof is made: that they cannot be is known early. */
+static int create_files(struct file_new *proof, struct file_new *public, const char *out,
+			const char *public_out, struct cuzk_error *err)
 {
-	struct file_new file;
+	int ret = file_create(proof, out, err);
+
+	if (ret || !public_out)
+		return ret;
+	ret = file_create(public, public_out, err);
+	if (ret)
+		file_discard(proof);
+	return ret;
+}
+
+static int write_files(struct file_new *out, struct file_new *public, const struct proof *proof,
+		       const struct sources *s, struct cuzk_error *err)
+{
 	int ret;
 
-	ret = file_create(&file, path, err);
-	if (ret)
-		return ret;
-	if (proof)
-		snarkjs_put_proof(file.f, proof);
-	else
-		snarkjs_put_public(file.f, s->w.inputs + 1, s->cs->n_inputs - 1);
-	return file_commit(&file, err);
+	snarkjs_put_proof(out->f, proof);
+	if (public->f)
+		snarkjs_put_public(public->f, s->w.inputs + 1, s->cs->n_inputs - 1);
+	ret = file_commit(out, err);
+	if (!ret && public->f)
+		ret = file_commit(public, err);
+	return ret;
 }
 
 static void print_report(const struct sources *s, const char *out)
@@ -246,6 +258,7 @@ int command_prove_r1cs(struct command *cmd, int argc, char **argv)
 		{ NULL },
 	};
 	struct cuzk_error err = { .size = sizeof(err) };
+	struct file_new out_file = { NULL }, public_file = { NULL };
 	struct command_device dev;
 	struct blinding b;
 	struct proof proof;
@@ -270,11 +283,14 @@ int command_prove_r1cs(struct command *cmd, int argc, char **argv)
 	if (!ret)
 		ret = open_wtns(&s, dev.pool, &err);
 	if (!ret)
+		ret = create_files(&out_file, &public_file, out, public, &err);
+	if (!ret)
 		ret = prove(&dev, &s, &b, &proof, &err);
 	if (!ret)
-		ret = write_json(out, &proof, &s, &err);
-	if (!ret && public)
-		ret = write_json(public, NULL, &s, &err);
+		ret = write_files(&out_file, &public_file, &proof, &s, &err);
+	file_discard(&out_file);
+	file_discard(&public_file);
+	explicit_bzero(&b, sizeof(b));
 	command_clear(cmd);
 	if (!ret)
 		print_report(&s, out);

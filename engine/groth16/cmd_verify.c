@@ -16,14 +16,27 @@ struct proofs {
 	size_t n_inputs;
 };
 
-/* Text that begins like this one is snarkjs' JSON. */
+static bool is_space(uint8_t c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/*
+ * Text that begins like this one is snarkjs' JSON.  Points and numbers in
+ * binary may begin so too, but not go on as text to the end.
+ */
 static bool is_json(const struct file_map *map, char first)
 {
-	size_t i;
+	size_t i, begin;
 
-	for (i = 0; i < map->size && strchr(" \t\r\n", map->data[i]); i++)
+	for (begin = 0; begin < map->size && is_space(map->data[begin]); begin++)
 		;
-	return i < map->size && map->data[i] == first;
+	if (begin == map->size || map->data[begin] != first)
+		return false;
+	for (i = begin; i < map->size; i++)
+		if (!is_space(map->data[i]) && (map->data[i] < ' ' || map->data[i] > '~'))
+			return false;
+	return true;
 }
 
 static int read_vk(struct vk *vk, const char *path, struct cuzk_error *err)
@@ -45,29 +58,37 @@ static int read_vk(struct vk *vk, const char *path, struct cuzk_error *err)
 static int read_proofs(struct proofs *p, const char *path, struct cuzk_error *err)
 {
 	struct file_map map;
+	bool json;
 	size_t i;
 	int ret;
 
 	ret = file_map(&map, path, CUZK_ERROR_INPUT, err);
 	if (ret)
 		return ret;
-	if (!is_json(&map, '{') && (!map.size || map.size % PROOF_SIZE)) {
+	json = is_json(&map, '{');
+	if (!json && (!map.size || map.size % PROOF_SIZE)) {
 		ret = error_set(err, CUZK_ERROR_INPUT, -EINVAL,
 				"%s: %zu bytes, not a multiple of %u", path, map.size, PROOF_SIZE);
 		goto out;
 	}
-	p->n = is_json(&map, '{') ? 1 : map.size / PROOF_SIZE;
+	p->n = json ? 1 : map.size / PROOF_SIZE;
 	p->proof = calloc(p->n, sizeof(*p->proof));
 	if (!p->proof) {
 		ret = error_nomem(err, "the proofs");
 		goto out;
 	}
-	if (is_json(&map, '{')) {
+	if (json) {
 		ret = snarkjs_get_proof(p->proof, path, (const char *)map.data, map.size, err);
 		goto out;
 	}
-	for (i = 0; !ret && i < p->n; i++)
-		ret = proof_read(&p->proof[i], map.data + i * PROOF_SIZE, err);
+	for (i = 0; !ret && i < p->n; i++) {
+		struct cuzk_error why;
+
+		ret = proof_read(&p->proof[i], map.data + i * PROOF_SIZE, &why);
+		if (ret)
+			error_set(err, CUZK_ERROR_INPUT, ret, "%s: at %zu: %s", path,
+				  i * PROOF_SIZE, why.text);
+	}
 out:
 	file_unmap(&map);
 	return ret;

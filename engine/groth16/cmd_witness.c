@@ -38,8 +38,9 @@ int command_check(struct command *cmd, int argc, char **argv)
 	struct vanilla *v;
 	int ret;
 
-	if (command_parse(cmd, argc, argv, options, NULL, 0) < 0 || command_device_desc(cmd, &desc))
+	if (command_parse(cmd, argc, argv, options, NULL, 0) < 0)
 		return 2;
+	command_device_desc(cmd, &desc);
 	if (!request)
 		return command_usage(cmd, "--request FILE");
 	if (tpool_open(&pool, desc.threads))
@@ -160,14 +161,13 @@ int command_witness(struct command *cmd, int argc, char **argv)
 	struct cuzk_device desc;
 	struct tpool *pool = NULL;
 	struct vanilla *v;
-	unsigned long k;
-	char *end;
+	uint64_t k;
 	int ret;
 
-	if (command_parse(cmd, argc, argv, options, NULL, 0) < 0 || command_device_desc(cmd, &desc))
+	if (command_parse(cmd, argc, argv, options, NULL, 0) < 0)
 		return 2;
-	k = strtoul(partition, &end, 10);
-	if (!request || !*partition || *end)
+	command_device_desc(cmd, &desc);
+	if (!request || command_number(partition, UINT32_MAX, &k))
 		return command_usage(cmd,
 				     "--request FILE [--partition K] [--check] [--alter VARIABLE]");
 	if (tpool_open(&pool, desc.threads))
@@ -176,7 +176,7 @@ int command_witness(struct command *cmd, int argc, char **argv)
 	if (!ret) {
 		order.partition = k;
 		if (k >= vanilla_partitions(v))
-			ret = error_set(&err, CUZK_ERROR_INPUT, -EINVAL, "partition %lu of %u", k,
+			ret = error_set(&err, CUZK_ERROR_INPUT, -EINVAL, "partition %" PRIu64 " of %u", k,
 					vanilla_partitions(v));
 		else
 			ret = witness(cmd, v, &order, pool, &err);

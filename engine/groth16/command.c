@@ -30,6 +30,8 @@ static const struct {
 	{ "verify", NULL, NULL, command_verify },
 };
 
+#define THREADS_MAX 4096u
+
 static bool has_option(int argc, char **argv, const char *name)
 {
 	size_t len = strlen(name);
@@ -149,7 +151,7 @@ int command_run(const struct cuzk_host *host, int argc, char **argv)
 	start_ticker(&cmd);
 	ret = commands[i].run(&cmd, argc - skip, argv + skip);
 	stop_ticker(&cmd);
-	if (fflush(stdout) && !ret) {
+	if ((fflush(stdout) || ferror(stdout)) && !ret) {
 		fprintf(stderr, "%s: stdout: %s\n", name, strerror(errno));
 		ret = 1;
 	}
@@ -193,6 +195,7 @@ int command_parse(struct command *cmd, int argc, char **argv, const struct comma
 		{ "--threads", &cmd->threads }, { NULL },
 	};
 	const struct command_option *o;
+	uint64_t seen = 0, bit, number = 0;
 	int i, n = 0;
 
 	for (i = 0; i < argc; i++) {
@@ -208,12 +211,20 @@ int command_parse(struct command *cmd, int argc, char **argv, const struct comma
 			continue;
 		}
 		o = find_option(options, argv[i], len);
-		if (!o)
+		bit = 1ull << (o ? o - options : 0);
+		if (!o) {
 			o = find_option(common, argv[i], len);
+			bit = 1ull << 32 << (o ? o - common : 0);
+		}
 		if (!o) {
 			command_usage(cmd, "unknown option %.*s", (int)len, argv[i]);
 			return -1;
 		}
+		if (seen & bit) {
+			command_usage(cmd, "%s is given twice", o->name);
+			return -1;
+		}
+		seen |= bit;
 		if (o->flag ? eq != NULL : (!eq && i + 1 == argc)) {
 			command_usage(cmd, o->flag ? "%s takes no value" : "%s needs a value",
 				      o->name);
@@ -224,26 +235,38 @@ int command_parse(struct command *cmd, int argc, char **argv, const struct comma
 		else
 			*o->value = eq ? eq + 1 : argv[++i];
 	}
+	if (cmd->threads && command_number(cmd->threads, THREADS_MAX, &number)) {
+		command_usage(cmd, "--threads %s: expected a number up to %u", cmd->threads,
+			      THREADS_MAX);
+		return -1;
+	}
+	cmd->n_threads = number;
 	return n;
 }
 
-int command_device_desc(struct command *cmd, struct cuzk_device *desc)
+int command_number(const char *text, uint64_t max, uint64_t *number)
 {
-	char *end = NULL;
-	unsigned long n = 0;
+	unsigned long long n;
+	char *end;
 
-	if (cmd->threads) {
-		n = strtoul(cmd->threads, &end, 10);
-		if (!*cmd->threads || *end || n > 4096)
-			return command_usage(cmd, "--threads %s: expected a number up to 4096",
-					     cmd->threads);
-	}
+	/* strtoull() would take a sign and white space */
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	if (*end || errno || n > max)
+		return -EINVAL;
+	*number = n;
+	return 0;
+}
+
+void command_device_desc(const struct command *cmd, struct cuzk_device *desc)
+{
 	memset(desc, 0, sizeof(*desc));
 	desc->size = sizeof(*desc);
 	desc->backend = cmd->backend ? cmd->backend : "cpu";
 	desc->id = cmd->device;
-	desc->threads = n;
-	return 0;
+	desc->threads = cmd->n_threads;
 }
 
 static void device_progress(void *arg, enum gpu_stage stage, uint64_t done, uint64_t total)
@@ -272,8 +295,7 @@ int command_open_device(struct command *cmd, struct command_device *dev, struct 
 
 	memset(dev, 0, sizeof(*dev));
 	dev->cmd = cmd;
-	if (command_device_desc(cmd, &desc))
-		return error_set(err, CUZK_ERROR_INPUT, -EINVAL, "wrong usage");
+	command_device_desc(cmd, &desc);
 	dev->ops = strcmp(desc.backend, "cpu") ? gpu_cuda_ops() : &gpu_cpu_ops;
 	if (strcmp(desc.backend, "cpu") && strcmp(desc.backend, "gpu"))
 		return error_set(err, CUZK_ERROR_INPUT, -EINVAL, "no backend of the name %s",

@@ -24,6 +24,7 @@ struct command {
 	const struct cuzk_host *host;
 	const char *name;	/* "params make" */
 	const char *backend, *device, *threads;	/* options of all that compute */
+	unsigned int n_threads;		/* 0: as many as there are processors */
 	struct progress progress;	/* to the terminal, from any thread */
 
 	pthread_mutex_t shown_lock;	/* protects the rest but ticker */
@@ -44,8 +45,8 @@ struct command_option {
 
 /*
  * Takes options, which end with name NULL, and --backend, --device, --threads
- * from argv; the rest, at most max, go to rest.  Returns how many, or -1 with
- * the usage error said.
+ * from argv, each once; the rest, at most max, go to rest.  Returns how many,
+ * or -1 with the usage error said.
  */
 int command_parse(struct command *cmd, int argc, char **argv, const struct command_option *options,
 		  const char **rest, int max);
@@ -66,8 +67,10 @@ struct command_device {
 
 int command_open_device(struct command *cmd, struct command_device *dev, struct cuzk_error *err);
 void command_close_device(struct command_device *dev);
-/* Fills a struct cuzk_device from the options. 0 or 2. */
-int command_device_desc(struct command *cmd, struct cuzk_device *desc);
+/* Fills a struct cuzk_device from the options. */
+void command_device_desc(const struct command *cmd, struct cuzk_device *desc);
+/* A decimal number, at most max, and nothing else. -EINVAL. */
+int command_number(const char *text, uint64_t max, uint64_t *number);
 
 /* A JSON string with its quotes. */
 void command_put_string(const char *s);

@@ -14,7 +14,7 @@ int file_map(struct file_map *map, const char *path, enum cuzk_error_class cls,
 	     struct cuzk_error *err)
 {
 	struct stat st;
-	void *data = NULL;
+	void *data = "";	/* of an empty file: a place, for arithmetic on it */
 	int fd, ret;
 
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -50,22 +50,45 @@ err_close:
 
 void file_unmap(struct file_map *map)
 {
-	if (map->data)
+	if (map->size)
 		munmap((void *)map->data, map->size);
 	memset(map, 0, sizeof(*map));
 }
 
 void file_forget(const struct file_map *map)
 {
-	if (map->data)
+	if (map->size)
 		madvise((void *)map->data, map->size, MADV_DONTNEED);
+}
+
+/* A device or a pipe cannot be replaced: it is written to, and has no tmp. */
+static int open_in_place(struct file_new *file, const char *path, struct cuzk_error *err)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return error_errno(err, CUZK_ERROR_RESOURCE, -errno, "write", path);
+	file->path = strdup(path);
+	file->f = file->path ? fdopen(fd, "w") : NULL;
+	if (file->f)
+		return 0;
+	close(fd);
+	free(file->path);
+	file->path = NULL;
+	return error_nomem(err, "a stream");
 }
 
 int file_create(struct file_new *file, const char *path, struct cuzk_error *err)
 {
+	struct stat st;
 	int fd, ret;
 
 	memset(file, 0, sizeof(*file));
+	if (!strcmp(path, "-"))
+		return error_set(err, CUZK_ERROR_INPUT, -EINVAL,
+				 "-: standard output is for the report, name a file");
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return open_in_place(file, path, err);
 	file->path = strdup(path);
 	if (!file->path || asprintf(&file->tmp, "%s.XXXXXX", path) < 0) {
 		file->tmp = NULL;
@@ -96,17 +119,17 @@ err_free:
 
 int file_commit(struct file_new *file, struct cuzk_error *err)
 {
+	const char *name = file->tmp ? file->tmp : file->path;
 	int ret = 0;
 
-	if (fflush(file->f) || ferror(file->f) || fsync(fileno(file->f)))
-		ret = error_errno(err, CUZK_ERROR_RESOURCE, errno ? -errno : -EIO, "write",
-				  file->tmp);
+	if (fflush(file->f) || ferror(file->f) || (file->tmp && fsync(fileno(file->f))))
+		ret = error_errno(err, CUZK_ERROR_RESOURCE, errno ? -errno : -EIO, "write", name);
 	if (fclose(file->f) && !ret)
-		ret = error_errno(err, CUZK_ERROR_RESOURCE, -errno, "write", file->tmp);
+		ret = error_errno(err, CUZK_ERROR_RESOURCE, -errno, "write", name);
 	file->f = NULL;
-	if (!ret && rename(file->tmp, file->path))
+	if (!ret && file->tmp && rename(file->tmp, file->path))
 		ret = error_errno(err, CUZK_ERROR_RESOURCE, -errno, "rename to", file->path);
-	if (ret)
+	if (ret && file->tmp)
 		unlink(file->tmp);
 	free(file->path);
 	free(file->tmp);
@@ -119,20 +142,9 @@ void file_discard(struct file_new *file)
 	if (!file->f)
 		return;
 	fclose(file->f);
-	unlink(file->tmp);
+	if (file->tmp)
+		unlink(file->tmp);
 	free(file->path);
 	free(file->tmp);
 	memset(file, 0, sizeof(*file));
-}
-
-int file_write(const char *path, const void *data, size_t size, struct cuzk_error *err)
-{
-	struct file_new file;
-	int ret;
-
-	ret = file_create(&file, path, err);
-	if (ret)
-		return ret;
-	fwrite(data, 1, size, file.f);
-	return file_commit(&file, err);
 }

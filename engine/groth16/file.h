@@ -29,7 +29,10 @@ void file_unmap(struct file_map *map);
 /* The pages were read for the last time for a while: let the kernel have them. */
 void file_forget(const struct file_map *map);
 
-/* A file being written next to its place, moved there by commit. */
+/*
+ * A file being written next to its place, moved there by commit.  What is
+ * there and no regular file (a device, a pipe) is written to instead.
+ */
 struct file_new {
 	FILE *f;
 	char *path, *tmp;
@@ -40,7 +43,5 @@ int file_create(struct file_new *file, const char *path, struct cuzk_error *err)
 int file_commit(struct file_new *file, struct cuzk_error *err);
 /* Gives up an open one; nothing for one that was committed. */
 void file_discard(struct file_new *file);
-/* All at once. */
-int file_write(const char *path, const void *data, size_t size, struct cuzk_error *err);
 
 #endif

@@ -56,10 +56,11 @@ int make_values_init(struct make_values *v, const struct cs *cs, const struct to
 		fr_sqr(&l.root, &l.root);
 	fr_pow_u64(&v->t, &toxic->tau, domain);
 	fr_sub(&v->t, &v->t, &fr_one);
-	if (fr_is_zero(&v->t) || fr_is_zero(&toxic->gamma) || fr_is_zero(&toxic->delta) ||
-	    fr_is_zero(&toxic->tau))
+	/* a verifying key with a point at infinity is none */
+	if (fr_is_zero(&v->t) || fr_is_zero(&toxic->alpha) || fr_is_zero(&toxic->beta) ||
+	    fr_is_zero(&toxic->gamma) || fr_is_zero(&toxic->delta) || fr_is_zero(&toxic->tau))
 		return error_set(err, CUZK_ERROR_INPUT, -EINVAL,
-				 "toxic waste: gamma, delta and tau must not be 0 and tau not in the domain");
+				 "toxic waste: no number may be 0, nor tau in the domain");
 	fr_from_u64(&size, domain);
 	fr_inv_vartime(&size, &size);
 	fr_mul(&l.t_over_m, &v->t, &size);
