@@ -45,6 +45,9 @@ struct circuit_state {
 	uint32_t state;		/* enum cuzk_params_state; circuits_lock */
 	uint32_t users;		/* circuits_lock */
 	uint64_t params_bytes;
+	dev_t dev;		/* of the file that was looked at, and when it had changed */
+	ino_t ino;
+	uint64_t mtime_ns;
 	uint64_t proof_bytes;	/* host memory for one proof, beyond the parameters */
 	uint64_t device_bytes;	/* the device's, likewise */
 	char reason[256];	/* circuits_lock */

@@ -101,6 +101,9 @@ static int probe_file(struct cuzk_instance *inst, struct circuit_state *line,
 	if (ret)
 		return ret;
 	line->params_bytes = params.size;
+	line->dev = params.map.dev;
+	line->ino = params.map.ino;
+	line->mtime_ns = params.map.mtime_ns;
 	ret = key_system(inst, &line->circuit, &cs, err);
 	if (ret)
 		goto out;
@@ -244,6 +247,33 @@ void key_free(struct cuzk_instance *inst, struct key *key)
 	free(key);
 }
 
+/*
+ * The file may have been replaced since it was looked at, and one of the same
+ * circuit has the same size: another needs its digest checked, or proofs would
+ * be made, and found good, with parameters that nobody vouches for.
+ */
+static int check_same(struct cuzk_instance *inst, struct circuit_state *line,
+		      const struct params *params, struct cuzk_error *err)
+{
+	const struct file_map *map = &params->map;
+	int ret;
+
+	if (params->size != line->params_bytes)
+		return error_set(err, CUZK_ERROR_PARAMS, -ESTALE,
+				 "%s changed since it was checked: restart", line->path);
+	if (map->dev == line->dev && map->ino == line->ino && map->mtime_ns == line->mtime_ns)
+		return 0;
+	instance_log(inst, LOG_NOTICE, "%s was replaced since it was checked: checking it again",
+		     line->path);
+	ret = check_digest(inst, line, params, err);
+	if (ret)
+		return ret;
+	line->dev = map->dev;
+	line->ino = map->ino;
+	line->mtime_ns = map->mtime_ns;
+	return 0;
+}
+
 /* Loads under gpu_lock; -ENOMEM when there is no room now; only_kept: they are not decoded. */
 static int key_load(struct cuzk_instance *inst, struct circuit_state *line, bool only_kept,
 		    struct key **out, struct cuzk_error *err)
@@ -270,11 +300,9 @@ static int key_load(struct cuzk_instance *inst, struct circuit_state *line, bool
 	ret = params_open(&key->params, line->path, err);
 	if (ret)
 		goto err_free;
-	if (key->params.size != line->params_bytes) {
-		ret = error_set(err, CUZK_ERROR_PARAMS, -ESTALE,
-				"%s changed since it was checked: restart", line->path);
+	ret = check_same(inst, line, &key->params, err);
+	if (ret)
 		goto err_free;
-	}
 	ret = key_system(inst, &key->circuit, &key->cs, err);
 	if (ret)
 		goto err_free;
