@@ -143,6 +143,8 @@ static void job_release(struct cuzk_instance *inst, struct job *job)
 	}
 	if (job->key)
 		key_put(inst, job->key);
+	/* who knows r and s learns about the witness from the proof */
+	explicit_bzero(&job->blinding, sizeof(job->blinding));
 	free(job);
 }
 

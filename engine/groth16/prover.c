@@ -16,6 +16,7 @@ int blinding_random(struct blinding *b)
 		ret = random_scalar(&v.s);
 	if (!ret)
 		*b = v;
+	explicit_bzero(&v, sizeof(v));
 	return ret;
 }
 
@@ -92,4 +93,7 @@ void prover_assemble(struct proof *proof, const struct vk *vk, const struct gpu_
 	g1_to_affine(&proof->a, &a);
 	g2_to_affine(&proof->b, &b2);
 	g1_to_affine(&proof->c, &c);
+	explicit_bzero(&r, sizeof(r));
+	explicit_bzero(&s, sizeof(s));
+	explicit_bzero(&rs, sizeof(rs));
 }

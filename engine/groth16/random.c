@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* random.c - scalars from the kernel's random numbers */
 #include <errno.h>
+#include <string.h>
 #include <sys/random.h>
 
 #include "engine/groth16/random.h"
@@ -22,5 +23,6 @@ int random_scalar(struct scalar *s)
 		v.l[3] &= UINT64_MAX >> 1;
 	} while (!scalar_is_canonical(&v));
 	*s = v;
+	explicit_bzero(&v, sizeof(v));
 	return 0;
 }
