@@ -516,18 +516,17 @@ int journal_file_compact(struct journal_file *file)
 		err = -errno;
 	if (!err && renameat(file->dir_fd, "journal.new", file->dir_fd, "journal") < 0)
 		err = -errno;
-	if (!err && fsync(file->dir_fd) < 0)
-		err = -errno;
 	if (err) {
 		close(c.fd);
 		unlinkat(file->dir_fd, "journal.new", 0);
 		return err;
 	}
+	/* from here on the new file has the name, whatever comes: the old one is lost */
 	close(file->fd);
 	file->fd = c.fd;
 	file->size = c.pos;
 	file->live = c.pos - JOURNAL_HEAD_SIZE;
-	return 0;
+	return fsync(file->dir_fd) < 0 ? -errno : 0;
 }
 
 bool journal_file_wasteful(const struct journal_file *file)
