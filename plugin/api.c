@@ -18,6 +18,7 @@
 #include "plugin/log.h"
 #include "plugin/service.h"
 
+#define TIMEOUT_MAX_MS (1ull << 48)
 #define CRITICAL_EXTRA 16	/* places beyond the queue's limit, for WinningPoSt only */
 
 /* A call that waits for a job; in job->waiters or job->submitters. */
@@ -159,7 +160,8 @@ static void wait_for(struct service *svc, struct job *job, struct rpc_call *call
 	w = waiter_new(svc, job, &job->waiters, call);
 	if (!w || !call->timeout_ms)
 		return;
-	if (call->timeout_ms < UINT64_MAX / 1000 - 1 &&
+	/* a longer one than this is none, and the clock must not run over */
+	if (call->timeout_ms < TIMEOUT_MAX_MS &&
 	    sd_event_add_time_relative(svc->event, &w->timer, CLOCK_MONOTONIC,
 				       call->timeout_ms * 1000, 1000, on_timeout, w) < 0) {
 		waiter_free(w);
@@ -288,6 +290,7 @@ static struct job *find_or_accept(struct service *svc, struct rpc_call *call)
 	struct job *job = jobs_find_digest(&svc->jobs, sub->digest);
 	uint64_t deadline = svc->config->global.deadline * 1000;
 	char reason[512];
+	int err;
 
 	if (job && (job->state == JOB_WAITING || job->state == JOB_COMPLETED)) {
 		attach(svc, job, call);
@@ -299,9 +302,10 @@ static struct job *find_or_accept(struct service *svc, struct rpc_call *call)
 	}
 	if (!check_room(svc, call))
 		return NULL;
-	job = service_accept(svc, sub, call->uid);
-	if (!job) {
-		rpc_fail(call, GRPC_STATUS_RESOURCE_EXHAUSTED, "no memory for the job");
+	err = service_accept(svc, sub, call->uid, &job);
+	if (err) {
+		rpc_fail(call, GRPC_STATUS_RESOURCE_EXHAUSTED,
+			 "resource: scheduler: the job cannot be kept: %s", strerror(-err));
 		return NULL;
 	}
 	job->accepted_us = call->received_us;

@@ -43,31 +43,32 @@ struct log_fields service_job_fields(const struct job *job, const char *event)
 
 /* ---- jobs ---- */
 
-struct job *service_accept(struct service *svc, struct submission *sub, uint32_t uid)
+int service_accept(struct service *svc, struct submission *sub, uint32_t uid, struct job **out)
 {
 	struct job *job = job_open(&svc->jobs, sub, 0, now_us());
 	struct log_fields f;
 	int err;
 
 	if (!job)
-		return NULL;
+		return -ENOMEM;
 	job->uid = uid;
 	job->accepted_wall_us = wall_us();
+	err = journal_accept(svc->journal, job);
+	if (err) {
+		/* a restart would lose it, which its client would not know */
+		log_error("job %s: not in the journal: %s", job->id, strerror(-err));
+		job_close(&svc->jobs, job);
+		return err;
+	}
+	job->durable = !svc->journal;
 	svc->accepted++;
 	svc->n_unplanned++;
-	if (!svc->journal) {
-		job->durable = true;
-	} else {
-		err = journal_accept(svc->journal, job);
-		if (err)
-			log_error("job %s: not in the journal: %s", job->id, strerror(-err));
-		job->durable = err != 0;
-	}
 	f = service_job_fields(job, "accepted");
 	log_event(LOG_INFO, &f, "job %s: accepted, %s, %" PRIu64 " bytes", job->id,
 		  config_kind_name(job->kind), job->bytes);
 	service_wake(svc);
-	return job;
+	*out = job;
+	return 0;
 }
 
 static void log_end(const struct job *job)

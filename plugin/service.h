@@ -148,8 +148,8 @@ void service_check(struct service *svc);
 void service_stop(struct service *svc);
 void service_reload(struct service *svc);
 
-/* A new job out of sub: planned, journalled, queued. NULL without memory. */
-struct job *service_accept(struct service *svc, struct submission *sub, uint32_t uid);
+/* A new job out of sub, queued and on its way to the journal; -errno: there is none. */
+int service_accept(struct service *svc, struct submission *sub, uint32_t uid, struct job **job);
 /* Ends a job: tells who waits, frees what instances hold, writes it down. */
 void service_end(struct service *svc, struct job *job, enum job_state state, uint32_t cls,
 		 const char *text);
