@@ -30,7 +30,11 @@ const char *cache_dir(const char *option)
 	}
 	if (len)
 		return env;
-	return !stat(DEFAULT_DIR, &st) && S_ISDIR(st.st_mode) ? DEFAULT_DIR : NULL;
+	/* the service's own is closed to other users, who do without */
+	if (stat(DEFAULT_DIR, &st) || !S_ISDIR(st.st_mode) ||
+	    access(DEFAULT_DIR, R_OK | W_OK | X_OK))
+		return NULL;
+	return DEFAULT_DIR;
 }
 
 int cache_path(const char *dir, const struct circuit *c, char *buf, size_t size)
