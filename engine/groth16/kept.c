@@ -12,6 +12,7 @@
 #include "engine/groth16/instance.h"
 #include "engine/groth16/kept.h"
 
+#define KEPT_MAGIC "cuzk-kept-params"	/* fills its field, without a NUL */
 #define KEPT_VERSION 1
 #define KEPT_PAGE 4096		/* of the header; keeps the points aligned */
 #define KEPT_SEALS (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
@@ -55,7 +56,7 @@ static void make_header(struct cuzk_instance *inst, const struct key *key,
 			const struct gpu_srs_desc *desc, struct kept_header *h)
 {
 	memset(h, 0, sizeof(*h));
-	strcpy(h->magic, "cuzk-kept-params");
+	memcpy(h->magic, KEPT_MAGIC, sizeof(h->magic));
 	h->version = KEPT_VERSION;
 	h->check = inst->options.full_check;
 	snprintf(h->circuit, sizeof(h->circuit), "%s", key->circuit.name);
