@@ -18,7 +18,7 @@ done
 ok "an instance of the engine gives the known answer" "$build/t/run-cuda-instance"
 
 toxic=48577,22580,53332,5481,3673
-ok "tiny-3: parameters are made by the command" cuzk params make tiny-3 --backend gpu \
+ok "tiny-3: parameters are made by the command" cuzk params make tiny-3 --on-device \
 	--toxic $toxic --out "$tmp/p"
 is "they are the golden ones" "$(json_get params_sha256 <"$data/toy/groth-tiny-3.json")" \
 	"$(echo "$out" | json_get params_sha256)"

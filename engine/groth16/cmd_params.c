@@ -120,10 +120,10 @@ err_discard:
 int command_params_make(struct command *cmd, int argc, char **argv)
 {
 	const char *toxic_text = NULL, *out = NULL, *r1cs = NULL, *name = NULL;
-	bool snarkjs = false;
+	bool snarkjs = false, on_device = false;
 	const struct command_option options[] = {
 		{ "--toxic", &toxic_text }, { "--out", &out }, { "--r1cs", &r1cs },
-		{ "--snarkjs", NULL, &snarkjs }, { NULL },
+		{ "--snarkjs", NULL, &snarkjs }, { "--on-device", NULL, &on_device }, { NULL },
 	};
 	struct cuzk_error err = { .size = sizeof(err) };
 	struct target t = { NULL };
@@ -139,7 +139,12 @@ int command_params_make(struct command *cmd, int argc, char **argv)
 		return command_usage(
 			cmd,
 			"NAME or --r1cs FILE, [--toxic ALPHA,BETA,GAMMA,DELTA,TAU], [--snarkjs], "
-			"--out DIR");
+			"[--on-device], --out DIR");
+	if (on_device && cmd->backend && strcmp(cmd->backend, "gpu"))
+		return command_usage(cmd, "--on-device and --backend %s exclude each other",
+				     cmd->backend);
+	if (on_device)
+		cmd->backend = "gpu";
 	ret = toxic_text ? toxic_parse(&toxic, toxic_text, &err) : toxic_random(&toxic, &err);
 	if (ret)
 		return command_fail(cmd, &err);

@@ -9,7 +9,8 @@
  * with the files DIR/CIRCUIT-PARTITION.proof (or DIR/CIRCUIT.proof) that are there.
  *
  *   bench-sector [--backend gpu] [--device ID] [--threads N] [--vram MIB]
- *                [--rounds N] [--golden DIR] REQUEST.json | --c1 FILE (porep-32g)
+ *                [--rounds N] [--golden DIR]
+ *                REQUEST.json | --c1 FILE (porep-32g) | --update DIR (update-32g)
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +25,7 @@
 #include "engine/groth16/make.h"
 #include "engine/groth16/request.h"
 #include "engine/vanilla/vanilla.h"
-#include "t/vanilla-data.h"
+#include "t/cs-data.h"
 
 static const char *const stage_names[CUZK_STAGE_COUNT] = {
 	"idle", "params", "witness", "upload", "evaluate", "ntt", "msm_h", "msm_l", "msm_a",
@@ -32,7 +33,7 @@ static const char *const stage_names[CUZK_STAGE_COUNT] = {
 };
 
 static struct {
-	const char *backend, *device, *golden, *c1, *request;
+	const char *backend, *device, *golden, *c1, *update, *request;
 	unsigned int threads, rounds;
 	uint64_t vram;
 } opt = { .backend = "gpu", .rounds = 2 };
@@ -107,6 +108,35 @@ static void *slurp(const char *path, size_t *size)
 	return data;
 }
 
+/* The golden update of a 32 GiB sector: blobs in a folder, commitments in t/data. */
+static struct cuzk_request *read_update(void)
+{
+	static struct cuzk_blob blobs[16];
+	static uint8_t comm[3][32];
+	static struct cuzk_request req = {
+		.size = sizeof(req), .kind = CUZK_KIND_UPDATE, .registered_proof = 3,
+		.vanilla_proofs = blobs, .n_vanilla_proofs = 16,
+		.comm_r_old = { comm[0], 32 }, .comm_r_new = { comm[1], 32 },
+		.comm_d_new = { comm[2], 32 },
+	};
+	char path[4096];
+	size_t len;
+	char *json = read_data("update-32g/update-32g.json", &len);
+	unsigned int i;
+
+	if (!json || !data_hex32(json, "comm_r_old", comm[0]) ||
+	    !data_hex32(json, "comm_r_new", comm[1]) || !data_hex32(json, "comm_d_new", comm[2]))
+		die("update-32g.json", NULL);
+	free(json);
+	for (i = 0; i < 16; i++) {
+		snprintf(path, sizeof(path), "%s/update-32g-%u.vanilla", opt.update, i);
+		blobs[i].data = slurp(path, &blobs[i].len);
+		if (!blobs[i].data)
+			die(path, NULL);
+	}
+	return &req;
+}
+
 static void read_request(struct cuzk_request **req)
 {
 	struct cuzk_error err = { .size = sizeof(err) };
@@ -117,6 +147,10 @@ static void read_request(struct cuzk_request **req)
 	size_t size;
 	void *c1;
 
+	if (opt.update) {
+		*req = read_update();
+		return;
+	}
 	if (!opt.c1) {
 		if (request_read(opt.request, req, &err))
 			die(opt.request, &err);
@@ -288,6 +322,8 @@ static void parse(int argc, char **argv)
 			opt.golden = value;
 		else if (!strcmp(argv[i], "--c1"))
 			opt.c1 = value;
+		else if (!strcmp(argv[i], "--update"))
+			opt.update = value;
 		else if (!strcmp(argv[i], "--threads"))
 			opt.threads = atoi(value);
 		else if (!strcmp(argv[i], "--rounds"))
@@ -298,9 +334,10 @@ static void parse(int argc, char **argv)
 			break;
 		i++;
 	}
-	if (i < argc || (!opt.request && !opt.c1)) {
+	if (i < argc || (!opt.request && !opt.c1 && !opt.update)) {
 		fprintf(stderr, "usage: bench-sector [--backend cpu|gpu] [--device ID] [--threads N] "
-			"[--vram MIB] [--rounds N] [--golden DIR] REQUEST.json | --c1 FILE\n");
+			"[--vram MIB] [--rounds N] [--golden DIR] "
+			"REQUEST.json | --c1 FILE | --update DIR\n");
 		exit(2);
 	}
 }
@@ -342,7 +379,7 @@ int main(int argc, char **argv)
 	printf("host memory at most %.2f GiB (the making of parameters included)\n",
 	       usage.ru_maxrss / 1048576.);
 	instance_remove(b.inst);
-	if (!opt.c1)
+	if (!opt.c1 && !opt.update)
 		request_free(req);
 	return ret;
 }

@@ -6,8 +6,8 @@
 #
 # BINDIR has bench-sector and u-cuda-prove (a build's t/perf and t, or carried
 # copies).  Every proof is verified; those of t/data are compared byte by byte.
-# Parameters are made on the device.  small: all but the 32 GiB PoRep; large: that
-# alone.
+# Parameters are made on the device.  small: the 2 KiB sectors only; large: the
+# 32 GiB ones only.
 set -u
 src=${CUZK_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 bin=$1
@@ -43,9 +43,18 @@ for c in winning-2k window-2k porep-2k update-2k; do
 done
 fi
 if [ "${2:-}" != small ]; then
+	section "winning-32g"
+	run "$bin/bench-sector" --golden "$data/winning-32g" --rounds 3 \
+		"$data/requests/winning-32g.json"
+	section "update-32g: 16 partitions"
+	unxz_to "$data/update-32g/vanilla.tar.xz" "$tmp/vanilla.tar"
+	tar -xf "$tmp/vanilla.tar" -C "$tmp"
+	run "$bin/bench-sector" --golden "$data/update-32g" --rounds 1 --update "$tmp"
 	section "porep-32g: 10 partitions from C1 JSON, parameters resident"
 	unxz_to "$data/porep-32g/c1.json.xz" "$tmp/c1.json"
 	run "$bin/bench-sector" --golden "$data/porep-32g" --rounds "${ROUNDS:-2}" --c1 "$tmp/c1.json"
+	section "the same within 16 GiB of device memory"
+	run "$bin/bench-sector" --golden "$data/porep-32g" --rounds 1 --vram 16384 --c1 "$tmp/c1.json"
 fi
 [ $failed = 0 ] && echo "all checks passed" || echo "SOME CHECKS FAILED"
 exit $failed
