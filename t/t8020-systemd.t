@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # The units under a real systemd: start, a killed instance, reload, restart, stop.
 # Needs root, systemd and dbus: systemd-run-ns boots one in a throw-away copy of this machine.
-src=$(cd "${CUZK_SRCDIR:-.}" && pwd)
+src=${CUZK_SRCDIR:-.}
 build=${CUZK_BUILDDIR:-.}
 if [ "$1" != inside ]; then
 	if [ "$(id -u)" != 0 ] || ! command -v dbus-daemon > /dev/null || [ ! -x /lib/systemd/systemd ]; then
@@ -19,8 +19,9 @@ if [ "$1" != inside ]; then
 		"$build/systemd/cuzkd.service" "$src/systemd/cuzkd.socket" \
 		"$src/systemd/sysusers.conf" "$src/systemd/tmpfiles.conf" "$src/conf/null.conf" \
 		"$0" "$stage/" || exit 1
+	boot=$(cd "$src" && pwd)/t/systemd-run-ns
 	cd "$stage" || exit 1
-	bash "$src/t/systemd-run-ns" -t 60 -- sh "$stage/$(basename "$0")" inside "$stage"
+	bash "$boot" -t 60 -- sh "$stage/$(basename "$0")" inside "$stage"
 	exit $?
 fi
 
