@@ -111,4 +111,25 @@ s.wait_log("the parameters of winning-2k were kept and are not taken")
 p = preload()
 ok(p.returncode == 0 and not json.loads(p.stdout)["already_loaded"], f"a changed file is decoded again {p.stdout.strip()}{p.stderr.strip()}")
 equal(s.stop(), 0, "stop")
+
+# class: parameters. A file that is replaced while the service runs has its digest checked before it is loaded
+name = next(n for n in os.listdir(params) if n.endswith(".params"))
+p = ctl("params", "check", "--params", params, "--engine", ENGINE, "winning-2k")
+with open(s.dir + "/manifest.json", "w") as f:
+    json.dump({name: {"cid": "x", "digest": json.loads(p.stdout)[0]["blake2b"], "sector_size": 2048}}, f)
+with open(s.config) as f:
+    config = f.read()
+with open(s.config, "w") as f:
+    f.write(config.replace("cache_dir =", f"manifest = {s.dir}/manifest.json\ncache_dir ="))
+p = ctl("params", "make", "winning-2k", "--toxic", "2,3,5,7,11", "--out", s.dir + "/others", "--engine", ENGINE)
+equal(os.path.getsize(f"{s.dir}/others/{name}"), os.path.getsize(f"{params}/{name}"), f"another file of the same size {p.stderr}")
+os.rename(s.log, s.log + ".before")
+s.start(timeout=300)
+p = ctl("prove", *at, "--request", SRC + "/t/data/requests/winning-2k.json", "--out", out)
+ok(p.returncode == 0, f"with the file of the manifest a proof is made {p.stderr.strip()}")
+p = ctl("evict", *at, "winning-2k")
+os.rename(f"{s.dir}/others/{name}", f"{params}/{name}")
+p = ctl("preload", *at, "winning-2k")
+ok(p.returncode == 1 and "its BLAKE2b digest is" in p.stderr, f"the replaced one is refused: {p.stderr.strip()[-200:]}")
+equal(s.stop(), 0, "stop")
 done()
