@@ -77,7 +77,9 @@ fails("a missing request", 1, "prove", *at, "--request", s.dir + "/none", "--out
 fails("an output that cannot be written", 1, "prove", *at, "--request", REQUEST, "--out", s.dir + "/none/out")
 fails("nobody listens", 1, "status", "--address", s.address + "x", "--timeout", "5")
 fails("an unknown job", 1, "await", *at, "none")
-fails("an address without a port", 1, "status", "--address", "nowhere")
+for address in ("nowhere", "127.0.0.1:", "127.0.0.1:http", "127.0.0.1:99999", "127.0.0.1:0", ":1", "unix:", ""):
+    p = ctl("status", "--address", address)
+    ok(p.returncode == 1 and "neither unix:PATH nor HOST:PORT" in p.stderr, f"an address without a port: '{address}'")
 fails("a missing certificate", 1, "status", *at, "--tls-ca", s.dir + "/none")
 
 # wrong usage: status 2

@@ -32,13 +32,26 @@ static void quiet(gpr_log_func_args *args)
 	/* what goes wrong is told by the status of the call */
 }
 
+/* The library would take any number modulo 65536, and a word for 0. */
+static bool has_port(const char *address)
+{
+	const char *colon = strrchr(address, ':');
+	unsigned long port;
+	char *end;
+
+	if (!colon || colon == address || colon[1] < '0' || colon[1] > '9')
+		return false;
+	port = strtoul(colon + 1, &end, 10);
+	return !*end && port > 0 && port <= 65535;
+}
+
 /* "unix:///x" and "unix:x" are gRPC's own; "HOST:PORT" becomes dns. */
 static int make_target(const char *address, char *target, size_t size)
 {
 	bool own = strstr(address, ":/") || !strncmp(address, "unix:", 5);
 	const char *prefix = own ? "" : "dns:///";
 
-	if (!strchr(address, ':'))
+	if (own ? !strchr(address, ':')[1] : !has_port(address))
 		return -EINVAL;
 	return snprintf(target, size, "%s%s", prefix, address) < (int)size ? 0 : -EINVAL;
 }
