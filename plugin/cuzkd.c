@@ -177,6 +177,8 @@ int main(int argc, char **argv)
 			return EXIT_CONFIG;
 		}
 	}
+	if (action != ACTION_RUN)
+		log_to_person();
 	if (optind < argc) {
 		log_error("unexpected argument '%s'", argv[optind]);
 		return EXIT_CONFIG;

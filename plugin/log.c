@@ -46,6 +46,12 @@ void log_open(const char *name)
 	to_terminal = isatty(STDERR_FILENO) == 1;
 }
 
+void log_to_person(void)
+{
+	to_journal = false;
+	to_terminal = true;
+}
+
 void log_set_level(int priority)
 {
 	atomic_store_explicit(&level, priority, memory_order_relaxed);

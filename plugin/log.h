@@ -37,6 +37,8 @@ struct log_fields {
 
 /* Chooses the target. name is the SYSLOG_IDENTIFIER and must stay valid. */
 void log_open(const char *name);
+/* Lines as on a terminal from now on, wherever they go. */
+void log_to_person(void);
 
 /* Lines less important than priority (LOG_INFO at start) are dropped. */
 void log_set_level(int priority);
