@@ -53,6 +53,7 @@ instance_program = $root$prefix/libexec/cuzk/cuzk-instance
 
 [engine groth16]
 library = $root$prefix/lib/cuzk/groth16.so
+cache_dir = $demo/cache
 
 [cpu]
 engine = groth16
