@@ -150,7 +150,7 @@ text = good(bench("batch", *at, "--request", request_file, "--count", "40", "--c
 ok(re.search(r"40 of 40 proved, verified by the service, in [\d.]+ s: [\d.]+ a second", text), "batch: the throughput")
 numbers = [float(x) for x in re.search(r"latency, as seen here +(.*)", text).group(1).split()]
 ok(len(numbers) == 5 and numbers == sorted(numbers) and numbers[0] > 0, f"batch: latencies {numbers}")
-ok(re.search(r"memory of cuzkd \d+: peak [\d.]+ MiB", text) and "cuzk-instance" in text, "batch: memory of the processes")
+ok(re.search(r"memory of cuzkd \d+: peak [\d.]+ MiB; [\d.]+ s", text) and "cuzk-instance" in text, "batch: memory of the processes")
 equal({r["process"] for r in read_csv(tmp + "/b.csv")}, {"cuzk-bench", "cuzkd", "cuzk-instance"}, "the monitor saw all of them")
 equal(len([e for e in spans(read_trace(tmp + "/b.json")) if e["cat"] == "request"]), 40, "the trace has every request")
 ok("cuzk-instance" in plot("batch", tmp + "/b.csv", "--trace", tmp + "/b.json"), "the picture has the instance")

@@ -236,8 +236,8 @@ void load_print_memory(struct bench *b, pid_t pid)
 	if (!pid)
 		printf("memory of the service: not known, name its process with --pid\n");
 	for (i = 0; i < n && i < 64; i++)
-		printf("memory of %s %d: peak %.1f MiB\n", seen[i].name, (int)seen[i].pid,
-		       seen[i].peak / 1048576.);
+		printf("memory of %s %d: peak %.1f MiB; %.2f s of processor time\n", seen[i].name,
+		       (int)seen[i].pid, seen[i].peak / 1048576., seen[i].cpu);
 	if (pid)
 		printf("memory of all of them at one time: peak %.1f MiB\n",
 		       monitor_peak(b->monitor) / 1048576.);

@@ -21,6 +21,7 @@
 
 struct process {
 	struct monitor_process seen;
+	double cpu_before;	/* seconds, when it was first seen */
 	bool ended;
 };
 
@@ -56,6 +57,38 @@ static struct process *find(struct monitor *m, pid_t pid)
 	return NULL;
 }
 
+/* Fields of /proc/PID/stat: the parent (0: it is gone) and seconds of processor time. */
+static pid_t read_stat(const char *pid, double *cpu)
+{
+	unsigned long long user = 0, system = 0;
+	char path[300], line[512], *end;
+	int parent = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	/* the name, in parentheses, may hold anything */
+	if (!fgets(line, sizeof(line), f) || !(end = strrchr(line, ')')) ||
+	    sscanf(end + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &parent, &user,
+		   &system) != 3)
+		parent = 0;
+	fclose(f);
+	*cpu = (double)(user + system) / sysconf(_SC_CLK_TCK);
+	return parent;
+}
+
+static double cpu_of(pid_t pid)
+{
+	char text[16];
+	double cpu = 0;
+
+	snprintf(text, sizeof(text), "%d", (int)pid);
+	read_stat(text, &cpu);
+	return cpu;
+}
+
 static struct process *watch(struct monitor *m, pid_t pid)
 {
 	struct process *p = find(m, pid);
@@ -67,6 +100,7 @@ static struct process *watch(struct monitor *m, pid_t pid)
 	p = &m->process[m->n++];
 	memset(p, 0, sizeof(*p));
 	p->seen.pid = pid;
+	p->cpu_before = cpu_of(pid);
 	snprintf(p->seen.name, sizeof(p->seen.name), "?");
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
 	f = fopen(path, "re");
@@ -76,25 +110,6 @@ static struct process *watch(struct monitor *m, pid_t pid)
 		fclose(f);
 	}
 	return p;
-}
-
-/* The parent of a process, 0: it is gone. */
-static pid_t parent_of(const char *pid)
-{
-	char path[300], line[512], *end;
-	int parent = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	/* the name, in parentheses, may hold anything */
-	if (fgets(line, sizeof(line), f) && (end = strrchr(line, ')')) &&
-	    sscanf(end + 1, " %*c %d", &parent) != 1)
-		parent = 0;
-	fclose(f);
-	return parent;
 }
 
 /* Children of watched processes are watched; their own are found the next time at the latest. */
@@ -111,10 +126,11 @@ static void scan(struct monitor *m)
 		return;
 	while ((d = readdir(proc))) {
 		pid_t parent;
+		double cpu;
 
 		if (d->d_name[0] < '1' || d->d_name[0] > '9')
 			continue;
-		parent = parent_of(d->d_name);
+		parent = read_stat(d->d_name, &cpu);
 		if (parent && find(m, parent))
 			watch(m, atoi(d->d_name));
 	}
@@ -264,8 +280,10 @@ size_t monitor_processes(struct monitor *m, struct monitor_process *out, size_t 
 
 	pthread_mutex_lock(&m->lock);
 	n = m->n;
-	for (i = 0; i < n && i < max; i++)
+	for (i = 0; i < n && i < max; i++) {
 		out[i] = m->process[i].seen;
+		out[i].cpu = cpu_of(out[i].pid) - m->process[i].cpu_before;
+	}
 	pthread_mutex_unlock(&m->lock);
 	return n;
 }

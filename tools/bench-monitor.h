@@ -37,6 +37,7 @@ struct monitor_process {
 	pid_t pid;
 	char name[32];
 	uint64_t peak;		/* resident */
+	double cpu;		/* seconds of processor time since it is watched */
 };
 
 /* Peaks of the processes that were seen, this one not; at most max.  How many there are. */
