@@ -131,7 +131,8 @@ static bool satisfied(const struct circuit *c, const struct cs *cs, char *where)
 }
 
 /* Something of the input becomes another value, and back. */
-static void test_changed(const struct circuit *c, const struct cs *cs, struct fr *v, const char *what)
+static void test_changed(const struct circuit *c, const struct cs *cs, struct fr *v,
+			 const char *what)
 {
 	struct fr keep = *v;
 	char where[256] = "no witness";

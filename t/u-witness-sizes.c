@@ -12,6 +12,32 @@
 #include "t/cs-data.h"
 
 static struct tpool *pool;
+static bool want_long;
+
+#define BLOCK 65536u
+
+/* As cs_first_bad_row(), for every 16th block and the last. */
+static uint64_t first_bad_of_some(const struct cs *cs, const struct cs_witness *w)
+{
+	struct fr *v = malloc(3 * BLOCK * sizeof(*v)), ab;
+	uint64_t first, n, i, bad = UINT64_MAX;
+	uint64_t last = (cs->n_rows - 1) / BLOCK * BLOCK;
+
+	if (!v)
+		return 0;
+	for (first = 0; first <= last && bad == UINT64_MAX;
+	     first = first < last && first + 16 * BLOCK > last ? last : first + 16 * BLOCK) {
+		n = cs->n_rows - first < BLOCK ? cs->n_rows - first : BLOCK;
+		cs_eval_rows(cs, w, first, n, v, v + BLOCK, v + 2 * BLOCK);
+		for (i = 0; i < n && bad == UINT64_MAX; i++) {
+			fr_mul(&ab, &v[i], &v[BLOCK + i]);
+			if (!fr_equal(&ab, &v[2 * BLOCK + i]))
+				bad = first + i;
+		}
+	}
+	free(v);
+	return bad;
+}
 
 static void partition(const struct circuit *c, const struct cs *cs, const struct vanilla *v,
 		      uint32_t k)
@@ -21,6 +47,7 @@ static void partition(const struct circuit *c, const struct cs *cs, const struct
 	struct cs_witness w;
 	struct fr *inputs = NULL;
 	uint64_t bad;
+	bool some;
 	size_t n = 0;
 	int ret;
 
@@ -28,8 +55,11 @@ static void partition(const struct circuit *c, const struct cs *cs, const struct
 		"%s, partition %u has a witness%s%s", c->name, k, *err ? ": " : "", err))
 		return;
 	made = wall_seconds();
-	bad = cs_first_bad_row(cs, &w, pool);
-	if (!ok(bad == UINT64_MAX, "it satisfies all %llu rows", (unsigned long long)cs->n_rows)) {
+	/* the 23,000 equal challenges of a full WindowPoSt take a minute: long */
+	some = c->kind == CIRCUIT_WINDOW && cs->n_rows > 1u << 24 && !want_long;
+	bad = some ? first_bad_of_some(cs, &w) : cs_first_bad_row(cs, &w, pool);
+	if (!ok(bad == UINT64_MAX, "it satisfies %s %llu rows", some ? "a sixteenth of its" : "all",
+		(unsigned long long)cs->n_rows)) {
 		cs_row_path(cs, bad, path, sizeof(path));
 		diag("first bad row: %s", path);
 	}
@@ -78,9 +108,11 @@ static void check(enum cuzk_proof_kind kind, unsigned int registered, unsigned i
 int main(void)
 {
 	static const char *const sizes[] = { "2k", "8m", "512m", "32g", "64g" };
+	const char *require = getenv("CUZK_TEST_REQUIRE");
 	char name[32];
 	unsigned int i;
 
+	want_long = require && strstr(require, "long");
 	if (!ok(tpool_open(&pool, 2) == 0, "a pool of two threads"))
 		return tap_done();
 	for (i = 0; i < 5; i++) {
@@ -100,9 +132,7 @@ int main(void)
 	check(CUZK_KIND_WINDOW_POST, 5, 2, "window-2k");
 	check(CUZK_KIND_POREP, 0, 0, "porep-2k");
 	check(CUZK_KIND_POREP, 10, 0, "porep-2k");
-	check(CUZK_KIND_POREP, 11, 0, "porep-8m");
 	check(CUZK_KIND_POREP, 15, 0, "porep-2k");
-	check(CUZK_KIND_POREP, 16, 0, "porep-8m");
 	tpool_close(pool);
 	return tap_done();
 }
