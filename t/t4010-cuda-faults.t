@@ -81,7 +81,8 @@ for error in $illegal_address $launch_timeout $launch_failed $ecc; do
 		FAKE_CUDA_FAIL=cuLaunchKernel:9:$error
 done
 # every call of a run fails once: always an error with its class, never a crash or a leak
-for call in cuCtxSetCurrent cuDevicePrimaryCtxRetain cuStreamCreate cuEventCreate cuDeviceGetCount; do
+for call in cuCtxSetCurrent cuDevicePrimaryCtxRetain cuStreamCreate cuEventCreate \
+	cuDeviceGetCount; do
 	says "$call fails" "open device EIO usable *" FAKE_CUDA_FAIL=$call:1:$invalid
 done
 n=0

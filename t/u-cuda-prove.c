@@ -405,9 +405,11 @@ static void test_jobs(void)
 
 	sys_open(&s, 3, 4, 8);
 	random_srs_open(&srs, &s.cs, false);
-	ok(cuda->cs_load(dev, &s.cs, &gcs) == 0 && cuda->srs_load(dev, &srs.desc, 1, &gsrs, &bad) == 0 &&
+	ok(cuda->cs_load(dev, &s.cs, &gcs) == 0 &&
+	   cuda->srs_load(dev, &srs.desc, 1, &gsrs, &bad) == 0 &&
 	   cuda->prove_start(dev, gcs, gsrs, &s.w, false, &jobs[0], &bad) == 0 &&
-	   cuda->prove_start(dev, gcs, gsrs, &s.w, true, &jobs[1], &bad) == 0, "two proofs are begun");
+	   cuda->prove_start(dev, gcs, gsrs, &s.w, true, &jobs[1], &bad) == 0,
+	   "two proofs are begun");
 	ok(cuda->prove_start(dev, gcs, gsrs, &s.w, false, &jobs[2], &bad) == -EAGAIN,
 	   "a third has to wait");
 	ok(cuda->prove_finish(dev, jobs[0], &sums[0]) == 0 &&
@@ -432,7 +434,8 @@ static char *make_params(const struct gpu_ops *ops, struct gpu *gpu, const struc
 	FILE *f = open_memstream(&data, size);
 
 	if (!f || toxic_parse(&toxic, toxic_text, &err) ||
-	    params_make(cs, &toxic, GPU_H_POWERS, ops, gpu, NULL, f, NULL, NULL, &result, &err) || fclose(f))
+	    params_make(cs, &toxic, GPU_H_POWERS, ops, gpu, NULL, f, NULL, NULL, &result, &err) ||
+	    fclose(f))
 		diag("%s", err.text);
 	return data;
 }
@@ -475,7 +478,8 @@ static void test_params_on_device(const struct circuit *c, const struct cs *cs)
 	if (circuit_witness(c, cs, (union circuit_input){ .tiny = &in }, NULL, &w, err))
 		abort();
 	ok(prove_made(cuda, dev, cs, &w, &sums, &vk) == 0 &&
-	   prove_made(&gpu_cpu_ops, host, cs, &w, &want, &want_vk) == 0 && sums_equal(&sums, &want) &&
+	   prove_made(&gpu_cpu_ops, host, cs, &w, &want, &want_vk) == 0 &&
+	   sums_equal(&sums, &want) &&
 	   !memcmp(vk.ic, want_vk.ic, vk.n_ic * sizeof(*vk.ic)),
 	   "%s: the same without a file between", c->name);
 	vk_fini(&vk);

@@ -94,7 +94,8 @@ static int make_scalars(struct scalars *s, struct tpool *pool, struct cuzk_error
 	if (s->zero || take_nonzero(s->a, s->n_a, s->v.at, s->v.n_vars) != s->n_a ||
 	    take_nonzero(s->b, s->n_b, s->v.bt, s->v.n_vars) != s->n_b)
 		return error_set(err, CUZK_ERROR_INPUT, -EINVAL,
-				 "the toxic waste makes a polynomial of the system vanish: take another");
+				 "the toxic waste makes a polynomial of the system vanish: "
+				 "take another");
 	return 0;
 }
 
@@ -159,14 +160,15 @@ int params_make_srs(const struct cs *cs, const struct toxic_waste *toxic, const 
 	if (!ret) {
 		desc = (struct gpu_srs_desc){
 			.encoding = GPU_POINTS_SCALARS, .h_basis = GPU_H_POWERS,
-			.n_h = s.n_h, .n_l = cs->n_aux, .n_a = s.n_a, .n_bg1 = s.n_b, .n_bg2 = s.n_b,
+			.n_h = s.n_h, .n_l = cs->n_aux, .n_a = s.n_a,
+			.n_bg1 = s.n_b, .n_bg2 = s.n_b,
 			.h = s.h, .l = s.l, .a = s.a, .bg1 = s.b, .bg2 = s.b,
 		};
 		ret = ops->srs_load(gpu, &desc, 0, srs, &bad);
 		if (ret) {
 			vk_fini(vk);
-			error_set(err, CUZK_ERROR_DEVICE, ret, "making parameters on the device: %s",
-				  strerror(-ret));
+			error_set(err, ret == -ENOMEM ? CUZK_ERROR_RESOURCE : CUZK_ERROR_DEVICE, ret,
+				  "making parameters on the device: %s", strerror(-ret));
 		}
 	}
 	free(s.h);

@@ -14,7 +14,8 @@ struct make_values {
 
 /*
  * Needs 32 bytes for every row of the domain while it works, and 96 for every
- * variable.  The basis decides the roots of unity.  -EINVAL: waste that gives no valid parameters; also fini after an error.
+ * variable.  The basis decides the roots of unity.  -EINVAL: waste that gives no
+ * valid parameters; also fini after an error.
  */
 int make_values_init(struct make_values *v, const struct cs *cs, const struct toxic_waste *toxic,
 		     enum gpu_h_basis basis, struct tpool *pool, struct cuzk_error *err);

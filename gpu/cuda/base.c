@@ -127,7 +127,8 @@ int cuda_base_mul(struct gpu *gpu, enum cuda_group group, const void *base,
 			r = cuda_upload(gpu->upload, b.scalars, scalars + first,
 					sizeof(*scalars) * now);
 		if (!r)
-			r = cuda_launch(gpu->ctx, kernel, (threads + THREADS - 1) / THREADS, THREADS, 0,
+			r = cuda_launch(gpu->ctx, kernel, (threads + THREADS - 1) / THREADS,
+					THREADS, 0,
 					(void *[]){ &b.table, &b.scalars, &now, &first, &threads,
 						    &reverse_bits, &b.sums, &b.prefix, &out });
 	}
@@ -140,7 +141,8 @@ int cuda_base_mul(struct gpu *gpu, enum cuda_group group, const void *base,
 static int mul_base(struct gpu *gpu, enum cuda_group group, const void *base,
 		    const struct scalar *scalars, size_t n, uint8_t *out)
 {
-	enum cuda_kernel kernel = group == CUDA_G1 ? KERNEL_points_encode_g1 : KERNEL_points_encode_g2;
+	enum cuda_kernel kernel = group == CUDA_G1 ? KERNEL_points_encode_g1 :
+						     KERNEL_points_encode_g2;
 	uint64_t size = cuda_point_size(group), first;
 	CUdeviceptr points = 0, bytes = 0;
 	int r;
@@ -153,7 +155,8 @@ static int mul_base(struct gpu *gpu, enum cuda_group group, const void *base,
 	for (first = 0; first < n && !r; first += CHUNK) {
 		uint32_t now = n - first < CHUNK ? n - first : CHUNK;
 
-		r = cuda_base_mul(gpu, group, base, scalars + first, now, 0, points, GPU_STAGE_IDLE);
+		r = cuda_base_mul(gpu, group, base, scalars + first, now, 0, points,
+				  GPU_STAGE_IDLE);
 		if (!r)
 			r = cuda_launch(gpu->ctx, kernel, (now + THREADS - 1) / THREADS, THREADS, 0,
 					(void *[]){ &points, &now, &bytes });

@@ -90,7 +90,8 @@ static int open_feed(struct gpu *gpu)
 	r = cuda_check(ctx, ctx->drv->stream_create(&gpu->feed_stream, CU_STREAM_NON_BLOCKING),
 		       "making a stream");
 	for (i = 0; i < 2 && !r; i++) {
-		r = cuda_check(ctx, ctx->drv->event_create(&gpu->feed_event[i], CU_EVENT_DISABLE_TIMING),
+		r = cuda_check(ctx, ctx->drv->event_create(&gpu->feed_event[i],
+							   CU_EVENT_DISABLE_TIMING),
 			       "making an event");
 		gpu->has_feed_event[i] = !r;
 	}

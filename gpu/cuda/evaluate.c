@@ -220,7 +220,7 @@ static int load_tables(struct gpu *gpu, struct gpu_cs *g, const struct tables *t
 		{ &a->own, cs->own, cs->n_own, sizeof(*cs->own) },
 		{ &a->coeffs, cs->coeffs, cs->n_coeffs, sizeof(*cs->coeffs) },
 		{ &g->full_map, cs->full_map, map_words(cs), sizeof(*cs->full_map) },
-		{ &g->full_rank, cs->full_rank, ((uint64_t)cs->n_aux + 511) / 512, sizeof(uint32_t) },
+		{ &g->full_rank, cs->full_rank, ((uint64_t)cs->n_aux + 511) / 512, 4 },
 		{ &g->a_density, cs->a_aux_density, cs->a_aux_density ? map_words(cs) : 0, 8 },
 		{ &g->b_density, cs->b_aux_density, cs->b_aux_density ? map_words(cs) : 0, 8 },
 	};

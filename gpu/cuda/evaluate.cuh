@@ -105,8 +105,8 @@ static __device__ __forceinline__ void eval_add_bit(const eval_args &e, eval_sum
 		eval_add(s, load_fr(&e.coeffs[coeff]));
 }
 
-static __device__ __forceinline__ void eval_add_full(const eval_args &e, eval_sum &s, uint32_t coeff,
-						     const fr_t &v)
+static __device__ __forceinline__ void eval_add_full(const eval_args &e, eval_sum &s,
+						     uint32_t coeff, const fr_t &v)
 {
 	if (coeff == EVAL_COEFF_POW2)
 		eval_add(s, v);

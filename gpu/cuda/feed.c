@@ -52,7 +52,8 @@ static int send(struct cuda_feed *f, uint64_t first)
 					      f->gpu->feed_stream), "sending points");
 	if (!r)
 		r = cuda_check(ctx, ctx->drv->event_record(f->gpu->feed_event[f->next],
-							   f->gpu->feed_stream), "recording an event");
+							   f->gpu->feed_stream),
+			       "recording an event");
 	ctx->bytes_up += bytes;
 	return r;
 }

@@ -167,7 +167,8 @@ static int add_ones(struct gpu *gpu, struct total *t, CUdeviceptr points, CUdevi
 }
 
 /* The sum over h, which is in the order of the points. */
-static int sum_dense(struct gpu *gpu, const struct gpu_srs *srs, CUdeviceptr h, struct g1_affine *out)
+static int sum_dense(struct gpu *gpu, const struct gpu_srs *srs, CUdeviceptr h,
+		     struct g1_affine *out)
 {
 	uint64_t first, n;
 	struct cuda_feed feed;
@@ -182,8 +183,8 @@ static int sum_dense(struct gpu *gpu, const struct gpu_srs *srs, CUdeviceptr h, 
 	while (!(r = cuda_feed_next(&feed, &first, &n, &base)) && n) {
 		r = device_progress(gpu, GPU_STAGE_MSM_H, first, feed.n);
 		if (!r)
-			r = add_msm(gpu, &total, base + first * feed.size, h + first * sizeof(struct fr), 0,
-				    n);
+			r = add_msm(gpu, &total, base + first * feed.size,
+				    h + first * sizeof(struct fr), 0, n);
 		if (r)
 			break;
 	}
@@ -239,10 +240,10 @@ struct bounds {
 static int bounds_get(struct gpu *gpu, const struct cuda_feed *feed, const struct selection *s,
 		      struct bounds *b)
 {
-	uint64_t pieces = feed->n ? (feed->n + feed->piece - 1) / feed->piece : 0;
+	uint32_t pieces = feed->n ? (feed->n + feed->piece - 1) / feed->piece : 0;
 	int r = 0;
 
-	b->ones = calloc(2 * pieces + 1, sizeof(*b->ones));
+	b->ones = calloc(2 * (size_t)pieces + 1, sizeof(*b->ones));
 	if (!b->ones)
 		return -ENOMEM;
 	b->index = b->ones + pieces;
@@ -250,9 +251,9 @@ static int bounds_get(struct gpu *gpu, const struct cuda_feed *feed, const struc
 		b->ones[0] = (uint32_t)s->n_ones;
 		b->index[0] = (uint32_t)s->n;
 	} else if (pieces) {
-		r = cuda_selection_bounds(gpu, s->ones, s->n_ones, feed->piece, (uint32_t)pieces, b->ones);
+		r = cuda_selection_bounds(gpu, s->ones, s->n_ones, feed->piece, pieces, b->ones);
 		if (!r)
-			r = cuda_selection_bounds(gpu, s->index, s->n, feed->piece, (uint32_t)pieces,
+			r = cuda_selection_bounds(gpu, s->index, s->n, feed->piece, pieces,
 						  b->index);
 	}
 	if (r)

@@ -128,8 +128,8 @@ static int fill(struct gpu *gpu, const struct gpu_cs *g, const struct variables 
 	    (r = put_inputs(gpu, g->cs, v, w, out)))
 		return r;
 	return CUDA_RUN(ctx, select_fill, n_words, THREADS, (void *)&v->density, (void *)&w->bits,
-			(void *)&g->full_map, (void *)&g->full_rank, (void *)&w->full, &n_aux, &n_words,
-			(void *)&p->points, (void *)&p->ones, (void *)&p->fulls, &first, &first,
+			(void *)&g->full_map, (void *)&g->full_rank, (void *)&w->full, &n_aux,
+			&n_words, (void *)&p->points, (void *)&p->ones, (void *)&p->fulls, &first, &first,
 			&out->ones, &out->scalars, &out->index);
 }
 
@@ -171,7 +171,8 @@ int cuda_selection_bounds(struct gpu *gpu, CUdeviceptr index, uint64_t n, uint64
 
 	r = cuda_alloc(gpu->ctx, &bounds, 4 * (uint64_t)count);
 	if (!r)
-		r = CUDA_RUN(gpu->ctx, select_bounds, count, THREADS, &index, &n32, &step, &count, &bounds);
+		r = CUDA_RUN(gpu->ctx, select_bounds, count, THREADS, &index, &n32, &step, &count,
+			     &bounds);
 	if (!r)
 		r = cuda_copy_down(gpu->ctx, out, bounds, 4 * (uint64_t)count);
 	cuda_free(gpu->ctx, bounds);

@@ -24,7 +24,8 @@ static __device__ __forceinline__ uint32_t select_word(const uint32_t *density, 
 
 extern "C" __global__ __launch_bounds__(256)
 void select_count(const uint32_t *density, const uint32_t *bits, const uint32_t *full_map,
-		  uint32_t n_aux, uint32_t n_words, uint32_t *points, uint32_t *ones, uint32_t *fulls)
+		  uint32_t n_aux, uint32_t n_words, uint32_t *points, uint32_t *ones,
+		  uint32_t *fulls)
 {
 	uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -73,7 +74,8 @@ void select_fill(const uint32_t *density, const uint32_t *bits, const uint32_t *
 
 /* bounds[k] = how many of n ascending indices are below (k + 1) step, k < count */
 extern "C" __global__ __launch_bounds__(256)
-void select_bounds(const uint32_t *index, uint32_t n, uint64_t step, uint32_t count, uint32_t *bounds)
+void select_bounds(const uint32_t *index, uint32_t n, uint64_t step, uint32_t count,
+		   uint32_t *bounds)
 {
 	uint32_t k = blockIdx.x * blockDim.x + threadIdx.x, lo = 0, hi = n;
 

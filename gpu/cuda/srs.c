@@ -42,7 +42,8 @@ static unsigned int log2_of(uint64_t n)
 static int load_chunk(struct loading *l, const struct source *src, uint64_t first, uint32_t n,
 		      int reverse_bits, CUdeviceptr out)
 {
-	enum cuda_kernel kernel = src->group == CUDA_G1 ? KERNEL_points_load_g1 : KERNEL_points_load_g2;
+	enum cuda_kernel kernel = src->group == CUDA_G1 ? KERNEL_points_load_g1 :
+							  KERNEL_points_load_g2;
 	uint64_t size = cuda_point_size(src->group);
 	int zcash = l->desc->encoding == GPU_POINTS_ZCASH, r;
 	struct gpu *gpu = l->gpu;
@@ -80,8 +81,9 @@ static int load_vector(struct loading *l, const struct source *src, int reverse_
 	int r;
 
 	if (points && l->desc->encoding == GPU_POINTS_SCALARS)
-		return cuda_base_mul(gpu, src->group, src->generator, (const struct scalar *)src->data,
-				     src->n, reverse_bits, points, GPU_STAGE_UPLOAD);
+		return cuda_base_mul(gpu, src->group, src->generator,
+				     (const struct scalar *)src->data, src->n, reverse_bits, points,
+				     GPU_STAGE_UPLOAD);
 	r = cuda_copy_up(gpu->ctx, l->bad, &bad, sizeof(bad));
 	for (first = 0; first < src->n && !r; first += CHUNK) {
 		uint32_t n = src->n - first < CHUNK ? src->n - first : CHUNK;
@@ -131,7 +133,8 @@ static int find_room(struct gpu *gpu, struct gpu_srs *srs, const struct source *
 		if (r)
 			return r;
 		srs->host_bytes += bytes;
-		r = cuda_check(ctx, ctx->drv->host_alloc((void **)&srs->host[v], bytes ? bytes : 1, 0),
+		r = cuda_check(ctx, ctx->drv->host_alloc((void **)&srs->host[v],
+							 bytes ? bytes : 1, 0),
 			       "pinning memory for points");
 		if (r)
 			return r;
@@ -164,8 +167,8 @@ static int load_all(struct loading *l, struct gpu_srs *srs, uint64_t *bad)
 	}
 	r = find_room(l->gpu, srs, sources);
 	for (i = 0; i < CUDA_VECTOR_N && !r; i++) {
-		r = load_vector(l, &sources[i], i == CUDA_VECTOR_H ? reverse_bits : 0, srs->points[i],
-				srs->host[i], &where);
+		r = load_vector(l, &sources[i], i == CUDA_VECTOR_H ? reverse_bits : 0,
+				srs->points[i], srs->host[i], &where);
 		if (r == -EBADMSG && bad)
 			*bad = (uint64_t)i << 56 | where;
 	}
@@ -197,7 +200,8 @@ int cuda_srs_load(struct gpu *gpu, const struct gpu_srs_desc *desc, int check, s
 	if (r)
 		return r;
 	if (check)
-		l.checks = CHECK_CURVE | (desc->dense ? 0 : CHECK_FINITE) | (check > 1 ? CHECK_ORDER : 0);
+		l.checks = CHECK_CURVE | (desc->dense ? 0 : CHECK_FINITE) |
+			   (check > 1 ? CHECK_ORDER : 0);
 	srs = calloc(1, sizeof(*srs));
 	if (!srs)
 		return -ENOMEM;

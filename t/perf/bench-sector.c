@@ -335,7 +335,8 @@ static void parse(int argc, char **argv)
 		i++;
 	}
 	if (i < argc || (!opt.request && !opt.c1 && !opt.update)) {
-		fprintf(stderr, "usage: bench-sector [--backend cpu|gpu] [--device ID] [--threads N] "
+		fprintf(stderr,
+			"usage: bench-sector [--backend cpu|gpu] [--device ID] [--threads N] "
 			"[--vram MIB] [--rounds N] [--golden DIR] "
 			"REQUEST.json | --c1 FILE | --update DIR\n");
 		exit(2);
