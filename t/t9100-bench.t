@@ -125,6 +125,9 @@ ok(re.search(r"^witness +[\d.]+ +[\d.]+% +[\d.]+ +\d+$", text, re.M) and "satisf
 ok(re.search(r"^evaluation of A and B +[\d.]+", text, re.M), "synth: the evaluation's line")
 ok(re.search(r"^cycles: ", text, re.M), "synth: counters, or why there are none")
 
+text = good(bench("synth", "--kind", "winning-2k", "--rounds", "2", "--witness-only"), "synth of the witness")
+ok(re.search(r"^witness +[\d.]+", text, re.M) and "evaluation" not in text, "synth: no evaluation")
+
 # arithmetic
 build = subprocess.run([SRC + "/t/build-blst.sh"], capture_output=True, text=True)
 blst = ("--blst", build.stdout.strip()) if build.returncode == 0 else ()

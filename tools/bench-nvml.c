@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* bench-nvml.c - NVIDIA's devices: memory in use and busy share, through their library if it is there */
+/* bench-nvml.c - NVIDIA's devices through their library, if it is there */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>

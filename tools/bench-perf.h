@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* bench-perf.h - hardware counters of this process and the threads it starts, where the kernel gives them */
+/* bench-perf.h - hardware counters of this process and of the threads that it starts */
 #ifndef CUZK_TOOLS_BENCH_PERF_H
 #define CUZK_TOOLS_BENCH_PERF_H
 

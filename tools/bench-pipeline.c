@@ -38,6 +38,7 @@ struct pipeline {
 	struct gpu_srs *gpu_srs;
 	struct vk vk;
 	struct pvk *pvk;
+	_Atomic bool loading;			/* the parameters; the monitor's thread only reads it */
 	uint64_t loaded_bytes;		/* what the device layer holds between proofs */
 
 	struct holders holders, at_peak;
@@ -85,11 +86,10 @@ static void on_peak(void *arg, uint64_t resident)
 	struct pipeline *p = arg;
 	struct gpu_stats stats;
 
-	if (p->gpu_srs) {
-		p->ops->stats(p->gpu, &stats);
-		holders_set(&p->holders, stats.host_bytes > p->loaded_bytes ?
-			    stats.host_bytes - p->loaded_bytes : 0, "prover's vectors and scratch");
-	}
+	p->ops->stats(p->gpu, &stats);
+	holders_set(&p->holders, p->loaded_bytes && stats.host_bytes > p->loaded_bytes ?
+		    stats.host_bytes - p->loaded_bytes : 0, "prover's vectors and scratch");
+	holders_set(&p->holders, p->loading ? stats.host_bytes : 0, "points, prepared");
 	holders_copy(&p->at_peak, &p->holders);
 	p->peak = resident;
 }
@@ -221,7 +221,8 @@ static void on_progress(void *arg, enum gpu_stage stage, uint64_t done, uint64_t
 	}
 	p->stage = stage;
 	p->stage_start = bench_ns();
-	holders_stage(&p->holders, "%s of proof %u", stages[stage], p->proof);
+	if (p->proof)
+		holders_stage(&p->holders, "%s of proof %u", stages[stage], p->proof);
 }
 
 static int load_params(struct pipeline *p, const char *dir)
@@ -242,8 +243,10 @@ static int load_params(struct pipeline *p, const char *dir)
 	params_srs_desc(&params, &desc);
 	holders_stage(&p->holders, "loading the parameters");
 	holders_set(&p->holders, params.size, "mapped file of parameters");
+	p->loading = true;
 	ret = p->ops->srs_load(p->gpu, &desc, 0, &p->gpu_srs, &bad);
 	if (ret) {
+		p->loading = false;
 		params_close(&params);
 		return ctl_fail(NAME, "%s: %s", path, strerror(-ret));
 	}
@@ -255,6 +258,8 @@ static int load_params(struct pipeline *p, const char *dir)
 	}
 	memory_forget(params.data, params.size);
 	params_close(&params);
+	p->loading = false;
+	holders_set(&p->holders, 0, "points, prepared");
 	holders_set(&p->holders, 0, "mapped file of parameters");
 	p->ops->stats(p->gpu, &stats);
 	holders_set(&p->holders, stats.host_bytes, "parameters");

@@ -24,6 +24,7 @@ struct synth_run {
 	const struct vanilla *vanilla;
 	struct tpool *pool;		/* NULL: one thread */
 	const struct perf *perf;
+	bool witness_only;
 	uint64_t counts[2][PERF_N];	/* of witness and evaluation, of all rounds */
 	struct samples wall[2], cpu[2];
 };
@@ -69,11 +70,20 @@ static struct fr *vector(size_t bytes)
 	return v;
 }
 
+static int satisfied(const struct synth_run *r, uint64_t bad)
+{
+	char path[256];
+
+	if (bad == UINT64_MAX)
+		return 0;
+	cs_row_path(r->cs, bad, path, sizeof(path));
+	return ctl_fail(NAME, "constraint %" PRIu64 " is not satisfied: %s", bad, path);
+}
+
 /* Every row is checked: only a satisfied system's figures are printed. */
 static int evaluation(struct synth_run *r, const struct cs_witness *w, struct fr *a, struct fr *b)
 {
 	uint64_t before[PERF_N], start, cpu, bad = 0;
-	char path[256];
 	int ret;
 
 	perf_read(r->perf, before);
@@ -89,10 +99,7 @@ static int evaluation(struct synth_run *r, const struct cs_witness *w, struct fr
 	if (r->wall[1].n > 1)
 		return 0;
 	ret = cpu_evaluate(r->cs, w, cpu_isa_best(), r->pool, NULL, a, b, NULL, &bad);
-	if (ret || bad == UINT64_MAX)
-		return ret ? ctl_fail(NAME, "evaluation: %s", strerror(-ret)) : 0;
-	cs_row_path(r->cs, bad, path, sizeof(path));
-	return ctl_fail(NAME, "constraint %" PRIu64 " is not satisfied: %s", bad, path);
+	return ret ? ctl_fail(NAME, "evaluation: %s", strerror(-ret)) : satisfied(r, bad);
 }
 
 static void report(struct synth_run *r)
@@ -105,7 +112,7 @@ static void report(struct synth_run *r)
 	       " terms in templates, %u thread%s, satisfied\n", r->circuit->name, r->cs->n_rows,
 	       r->cs->n_aux, r->cs->n_terms, threads, threads == 1 ? "" : "s");
 	printf("%-24s %10s %8s %10s %14s\n", "", "seconds", "spread", "processor", "rows/s");
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < (r->witness_only ? 1 : 2); i++) {
 		double s = samples_median(&r->wall[i]);
 
 		printf("%-24s %10.4f %7.1f%% %10.4f %14.0f\n", names[i], s,
@@ -116,6 +123,9 @@ static void report(struct synth_run *r)
 		if (r->perf->fd[k] < 0)
 			printf("%s: the kernel does not give them here (%s)\n", perf_name(k),
 			       strerror(-r->perf->fd[k]));
+		else if (r->witness_only)
+			printf("%s: witness %.4g\n", perf_name(k),
+			       (double)r->counts[0][k] / r->wall[0].n);
 		else
 			printf("%s: witness %.4g, evaluation %.4g\n", perf_name(k),
 			       (double)r->counts[0][k] / r->wall[0].n,
@@ -123,38 +133,52 @@ static void report(struct synth_run *r)
 	}
 }
 
+static int rounds_run(struct synth_run *r, unsigned int rounds, struct fr *a, struct fr *b)
+{
+	struct cs_witness w;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < rounds; i++) {
+		ret = witness(r, &w);
+		if (ret)
+			return ret;
+		if (a)
+			ret = evaluation(r, &w, a, b);
+		else if (!i)
+			ret = satisfied(r, cs_first_bad_row(r->cs, &w, r->pool));
+		cs_witness_fini(&w);
+		if (ret)
+			return ret;
+	}
+	report(r);
+	return 0;
+}
+
 static int run(struct synth_run *r, unsigned int rounds)
 {
 	size_t bytes = sizeof(struct fr) << r->cs->log_domain;
-	struct fr *a = vector(bytes), *b = vector(bytes);
-	struct cs_witness w;
-	unsigned int i;
-	int ret = 0;
+	struct fr *a, *b;
+	int ret;
 
-	if (!a || !b)
-		ret = ctl_fail(NAME, "no memory for the rows");
-	for (i = 0; i < rounds && !ret; i++) {
-		ret = witness(r, &w);
-		if (ret)
-			break;
-		ret = evaluation(r, &w, a, b);
-		cs_witness_fini(&w);
-	}
+	if (r->witness_only)
+		return rounds_run(r, rounds, NULL, NULL);
+	a = vector(bytes);
+	b = vector(bytes);
+	ret = a && b ? rounds_run(r, rounds, a, b) : ctl_fail(NAME, "no memory for the rows");
 	free(a);
 	free(b);
-	if (!ret)
-		report(r);
 	return ret;
 }
 
 int bench_synth(struct bench *bench, int argc, char **argv)
 {
 	const char *kind = NULL, *threads = NULL, *rounds_text = NULL, *request = NULL;
+	struct synth_run r = { .bench = bench };
 	const struct ctl_option options[] = {
 		{ "--kind", &kind }, { "--threads", &threads }, { "--rounds", &rounds_text },
-		{ "--request", &request }, { NULL },
+		{ "--request", &request }, { "--witness-only", NULL, &r.witness_only }, { NULL },
 	};
-	struct synth_run r = { .bench = bench };
 	struct circuit circuit;
 	struct vanilla *vanilla;
 	struct perf perf;
