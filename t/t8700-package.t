@@ -150,7 +150,7 @@ def inside(stage):
     ok(p.returncode == 0, f"and is valid as it comes {p.stdout.strip()}")
     p = run("dpkg", "-V", "cuzk", "cuzk-engine-groth16", "cuzk-dev")
     equal(p.stdout, "", "dpkg finds every file as it was packed")
-    for page in ("8 cuzkd", "1 cuzkctl", "5 cuzk.conf", "3 cuzk_engine", "7 cuzk-foreign", "7 cuzk-groth16"):
+    for page in ("8 cuzkd", "1 cuzkctl", "1 cuzk-bench", "5 cuzk.conf", "3 cuzk_engine", "7 cuzk-foreign", "7 cuzk-groth16"):
         section, name = page.split()
         ok(os.path.exists(f"/usr/share/man/man{section}/{name}.{section}.gz"), f"{name}({section})")
 
