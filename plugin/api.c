@@ -240,6 +240,7 @@ static bool check_room(struct service *svc, struct rpc_call *call)
 	const struct submission *sub = call->submission;
 	uint64_t limit = g->queue_limit, mine = 0, wait;
 	struct list *pos;
+	char who[48];
 
 	if (sub->priority == SUBMIT_PRIORITY_CRITICAL && sub->kind == CUZK_KIND_WINNING_POST)
 		limit += CRITICAL_EXTRA;
@@ -259,9 +260,13 @@ static bool check_room(struct service *svc, struct rpc_call *call)
 	if (mine < g->client_jobs)
 		return true;
 	svc->refused_full++;
+	if (call->uid & RPC_CLIENT_TLS)
+		snprintf(who, sizeof(who), "the client of this certificate");
+	else
+		snprintf(who, sizeof(who), "user %u", call->uid);
 	rpc_fail(call, GRPC_STATUS_RESOURCE_EXHAUSTED,
-		 "resource: scheduler: user %u has %" PRIu64 " unfinished jobs, client_jobs "
-		 "allows %" PRIu64, call->uid, mine, g->client_jobs);
+		 "resource: scheduler: %s has %" PRIu64 " unfinished jobs, client_jobs "
+		 "allows %" PRIu64, who, mine, g->client_jobs);
 	return false;
 }
 

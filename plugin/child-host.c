@@ -193,6 +193,9 @@ void child_send_memory(struct child *c)
 		m.entry[i].peak = c->memory[i].peak;
 	}
 	pthread_mutex_unlock(&c->memory_lock);
+	if (m.resident > c->resident_peak)
+		c->resident_peak = m.resident;
+	m.resident_peak = c->resident_peak;
 	sum = m.reserved + m.peak + m.resident;
 	if (sum == c->memory_sent)
 		return;

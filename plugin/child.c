@@ -15,6 +15,7 @@
 #include "plugin/child.h"
 
 #define TICK_MS 1000
+#define CIRCUITS_TICKS 5	/* the engine may have found a file changed */
 
 uint64_t child_now_ms(void)
 {
@@ -206,18 +207,34 @@ static void handle(struct child *c, struct wire_message *msg)
 		close(msg->fd);
 }
 
+static void tell_circuits(struct child *c)
+{
+	bool serving;
+
+	pthread_mutex_lock(&c->lock);
+	serving = c->serving && !c->stopping;
+	pthread_mutex_unlock(&c->lock);
+	if (serving)
+		child_send_circuits(c);
+}
+
 /* Until the owner has ended. */
 static void read_messages(struct child *c, struct wire_message *msg)
 {
 	struct pollfd fds[2] = { { c->sock, POLLIN }, { c->wake, POLLIN } };
+	uint64_t ticked = child_now_ms();
 	int r;
 
 	while (!(fds[1].revents & POLLIN)) {
 		r = poll(fds, 2, TICK_MS);
 		if (r < 0 && errno != EINTR)
 			child_fail(c, INSTANCE_DEATH_CRASHED, "poll: %s", strerror(errno));
-		if (!r)
+		if (child_now_ms() - ticked >= TICK_MS) {
+			ticked = child_now_ms();
+			if (!(++c->ticks % CIRCUITS_TICKS))
+				tell_circuits(c);
 			child_send_memory(c);
+		}
 		if (r <= 0 || !fds[0].revents)
 			continue;
 		r = wire_recv(c->sock, msg, 0);

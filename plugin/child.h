@@ -104,6 +104,8 @@ struct child {
 	uint64_t reserved, peak;
 	struct child_memory memory[WIRE_MEMORY_MAX];
 	unsigned int n_memory;
+	unsigned int ticks;		/* reader */
+	uint64_t resident_peak;		/* reader: as seen once a second */
 	uint64_t memory_sent;		/* reader: resident + reserved when last sent */
 
 	pthread_mutex_t keep_lock;

@@ -55,6 +55,8 @@ const struct config_option config_options[] = {
 	/* state */
 	{ "state_dir", GLOBAL(state_dir), TEXT(PATH), .def = "/var/lib/cuzk",
 	  .help = "folder of the journal of jobs" },
+	{ "journal_slack", GLOBAL(journal_slack), SIZE(4096, SIZE_TIB(1)), .def = "64M",
+	  .help = "a journal larger than this and less than half in use is written anew" },
 	{ "runtime_dir", GLOBAL(runtime_dir), TEXT(PATH), .def = "/run/cuzk",
 	  .help = "folder of what lives as long as the machine runs" },
 	{ "params_dir", GLOBAL(params_dir), TEXT(PATH), .optional = true,

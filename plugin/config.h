@@ -60,6 +60,7 @@ struct config_global {
 
 	/* state */
 	char *state_dir, *runtime_dir;
+	uint64_t journal_slack;		/* a smaller journal is never compacted; bytes */
 	char *params_dir;		/* handed to engines that declare params_dir */
 	uint64_t log_level;		/* syslog priority */
 

@@ -327,6 +327,7 @@ static int on_memory(struct instance *inst, struct wire_message *msg)
 	s->host_reserved = m.reserved;
 	s->host_peak = m.peak;
 	s->resident = m.resident;
+	s->resident_peak = m.resident_peak;
 	s->n_memory = m.n;
 	for (i = 0; i < m.n; i++) {
 		wire_text(m.entry[i].name, sizeof(m.entry[i].name));

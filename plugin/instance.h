@@ -208,7 +208,8 @@ struct instance_status {
 	uint32_t tasks, flights;
 	uint64_t starts, completed, failed, invalid, faults;	/* since open */
 	uint32_t recent_faults;		/* within the quarantine window */
-	uint64_t host_reserved, host_peak, host_budget, resident;	/* bytes */
+	uint64_t host_reserved, host_peak, host_budget;	/* bytes */
+	uint64_t resident, resident_peak;
 	uint64_t device_peak;		/* of the last partitions */
 	struct instance_memory memory[INSTANCE_MEMORY_MAX];
 	uint32_t n_memory;

@@ -16,7 +16,6 @@
 #include "plugin/journal-file.h"
 #include "plugin/list.h"
 
-#define WASTE_MIN (64ull << 20)	/* a smaller file is not worth compacting */
 #define SEQ_NAME 24
 
 static uint64_t pad8(uint64_t n)
@@ -132,6 +131,8 @@ static uint32_t body_min(uint16_t type)
 		return sizeof(struct record_end);
 	case RECORD_FORGET:
 		return 0;
+	case RECORD_DEATHS:
+		return sizeof(struct record_deaths);
 	}
 	return UINT32_MAX;
 }
@@ -529,7 +530,7 @@ int journal_file_compact(struct journal_file *file)
 	return fsync(file->dir_fd) < 0 ? -errno : 0;
 }
 
-bool journal_file_wasteful(const struct journal_file *file)
+bool journal_file_wasteful(const struct journal_file *file, uint64_t slack)
 {
-	return file->size > WASTE_MIN && file->live < file->size / 2;
+	return file->size > slack && file->live < file->size / 2;
 }

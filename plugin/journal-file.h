@@ -26,6 +26,7 @@ enum record_type {
 	RECORD_PART,		/* struct record_part */
 	RECORD_END,		/* struct record_end, text */
 	RECORD_FORGET,		/* nothing */
+	RECORD_DEATHS,		/* struct record_deaths; the last of a job counts */
 };
 
 struct record {
@@ -49,6 +50,10 @@ struct record_accept {
 struct record_part {
 	uint32_t partition, reserved;
 	uint8_t proof[192];
+};
+
+struct record_deaths {
+	uint32_t deaths, reserved;
 };
 
 struct record_end {
@@ -110,6 +115,7 @@ void journal_file_sweep(struct journal_file *file);
 
 /* Copies what is alive to a new file, which takes the place of the old one. */
 int journal_file_compact(struct journal_file *file);
-bool journal_file_wasteful(const struct journal_file *file);
+/* Worth compacting: larger than slack, and less than half alive. */
+bool journal_file_wasteful(const struct journal_file *file, uint64_t slack);
 
 #endif

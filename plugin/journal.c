@@ -37,7 +37,7 @@ struct journal {
 	pthread_t writer;
 	struct mailbox to_writer, to_owner;
 	struct entry *quit;
-	uint64_t next_seq;
+	uint64_t next_seq, slack;
 
 	struct journal_file file;	/* the writer's while it runs */
 
@@ -122,6 +122,15 @@ static bool write_batch(struct journal *j, struct mail *batch)
 	return quit;
 }
 
+static void note_compaction(struct journal *j)
+{
+	pthread_mutex_lock(&j->status_lock);
+	j->status.bytes = j->file.size;
+	j->status.live_bytes = j->file.live;
+	j->status.compactions++;
+	pthread_mutex_unlock(&j->status_lock);
+}
+
 static void *writer_main(void *arg)
 {
 	struct journal *j = arg;
@@ -134,10 +143,12 @@ static void *writer_main(void *arg)
 		batch = mailbox_take(&j->to_writer);
 		if (batch)
 			quit = write_batch(j, batch);
-		if (journal_file_wasteful(&j->file)) {
+		if (journal_file_wasteful(&j->file, j->slack)) {
 			err = journal_file_compact(&j->file);
 			if (err)
 				log_warning("journal: cannot compact: %s", strerror(-err));
+			else
+				note_compaction(j);
 		}
 	}
 	return NULL;
@@ -247,6 +258,22 @@ int journal_part(struct journal *j, uint64_t seq, uint32_t partition,
 	body = (struct record_part *)e->body;
 	body->partition = partition;
 	memcpy(body->proof, proof, sizeof(body->proof));
+	send(j, e);
+	return 0;
+}
+
+int journal_deaths(struct journal *j, uint64_t seq, uint32_t deaths)
+{
+	struct record_deaths *body;
+	struct entry *e;
+
+	if (!j)
+		return 0;
+	e = entry_new(RECORD_DEATHS, seq, sizeof(*body));
+	if (!e)
+		return -ENOMEM;
+	body = (struct record_deaths *)e->body;
+	body->deaths = deaths;
 	send(j, e);
 	return 0;
 }
@@ -440,6 +467,8 @@ static int replay(void *ctx, const struct record *r, const void *body, const voi
 		return j->ops->part(j->ctx, r->seq, part->partition, part->proof);
 	case RECORD_END:
 		return replay_end(j, r, body);
+	case RECORD_DEATHS:
+		return j->ops->deaths(j->ctx, r->seq, ((const struct record_deaths *)body)->deaths);
 	}
 	return 0;
 }
@@ -505,8 +534,8 @@ static int read_back(struct journal *j, const char *dir, char *text)
 	return 0;
 }
 
-int journal_open(struct journal **out, const char *dir, const struct journal_ops *ops, void *ctx,
-		 char text[JOURNAL_ERROR_TEXT])
+int journal_open(struct journal **out, const char *dir, uint64_t slack,
+		 const struct journal_ops *ops, void *ctx, char text[JOURNAL_ERROR_TEXT])
 {
 	struct journal *j = calloc(1, sizeof(*j));
 	int err;
@@ -516,6 +545,7 @@ int journal_open(struct journal **out, const char *dir, const struct journal_ops
 		return -ENOMEM;
 	j->ops = ops;
 	j->ctx = ctx;
+	j->slack = slack;
 	j->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (j->dir_fd < 0) {
 		err = -errno;

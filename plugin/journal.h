@@ -44,6 +44,7 @@ struct journal_ops {
 		   uint64_t accepted_wall_us);
 	int (*part)(void *ctx, uint64_t seq, uint32_t partition, const uint8_t *proof);
 	int (*end)(void *ctx, uint64_t seq, const struct journal_end *end);
+	int (*deaths)(void *ctx, uint64_t seq, uint32_t deaths);
 	/* Out of journal_process(): the job is on disk (0) or could not be put there (-errno). */
 	void (*durable)(void *ctx, uint64_t seq, int err);
 };
@@ -51,10 +52,11 @@ struct journal_ops {
 /*
  * Opens or makes the journal in dir, which exists, reads it, and starts the
  * thread.  One service per directory: -EBUSY when another has it; text then
- * names that process.  Any other -errno: text says what failed.
+ * names that process.  Any other -errno: text says what failed.  A file smaller
+ * than slack is never compacted.
  */
-int journal_open(struct journal **journal, const char *dir, const struct journal_ops *ops,
-		 void *ctx, char text[JOURNAL_ERROR_TEXT]);
+int journal_open(struct journal **journal, const char *dir, uint64_t slack,
+		 const struct journal_ops *ops, void *ctx, char text[JOURNAL_ERROR_TEXT]);
 /* Writes what is queued, then frees. NULL is accepted. */
 void journal_close(struct journal *journal);
 
@@ -71,12 +73,14 @@ void journal_process(struct journal *journal);
 int journal_accept(struct journal *journal, const struct job *job);
 int journal_part(struct journal *journal, uint64_t seq, uint32_t partition,
 		 const uint8_t proof[CUZK_PARTITION_PROOF_SIZE]);
+/* So many instances have died with it: it must not start from 0 after a restart. */
+int journal_deaths(struct journal *journal, uint64_t seq, uint32_t deaths);
 int journal_end(struct journal *journal, const struct job *job);
 int journal_forget(struct journal *journal, uint64_t seq);
 
 struct journal_status {
 	uint64_t bytes, live_bytes;	/* of the file */
-	uint64_t records, syncs;	/* since open */
+	uint64_t records, syncs, compactions;	/* since open */
 	uint64_t damaged;		/* records lost to damage when it was read */
 	int error;			/* -errno of the last write; 0: it works */
 };

@@ -128,6 +128,50 @@ static void worker_text(const struct worker *w, const struct instance_status *st
 		value);
 }
 
+/* A field of /proc/self/status in bytes; 0: not there. */
+static uint64_t own_memory(const char *field)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	unsigned long long kib = 0;
+	size_t len = strlen(field);
+	char line[256];
+
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof(line), f))
+		if (!strncmp(line, field, len) && sscanf(line + len, ": %llu kB", &kib) == 1)
+			break;
+	fclose(f);
+	return kib << 10;
+}
+
+static void memory_text(const struct service *svc, FILE *f)
+{
+	struct instance_status st;
+	uint32_t i, k;
+
+	one(f, "service_resident_bytes", "gauge", "Resident memory of the service itself.",
+	    own_memory("VmRSS"));
+	one(f, "service_peak_bytes", "gauge", "Most resident memory that it had.",
+	    own_memory("VmHWM"));
+	one(f, "kept_bytes", "gauge", "Memory of engines that is kept over a restart.",
+	    keep_bytes(&svc->keep));
+	head(f, "memory_reserved_bytes", "gauge", "Host memory that instances reserved, by use.");
+	for (i = 0; i < svc->n_workers; i++) {
+		instance_status(svc->workers[i].inst, &st);
+		for (k = 0; k < st.n_memory; k++) {
+			char *c = st.memory[k].name;
+
+			/* an engine's words: nothing that ends the label */
+			while ((c = strpbrk(c, "\"\\")))
+				*c = '_';
+			fprintf(f, "cuzk_memory_reserved_bytes{instance=\"%s\",use=\"%s\"} %" PRIu64
+				"\n", instance_name(svc->workers[i].inst), st.memory[k].name,
+				st.memory[k].reserved);
+		}
+	}
+}
+
 static void workers_text(const struct service *svc, FILE *f)
 {
 	static const struct {
@@ -141,6 +185,7 @@ static void workers_text(const struct service *svc, FILE *f)
 		{ "failed_total", "counter", "Partitions that it failed." },
 		{ "invalid_total", "counter", "Proofs of it that did not verify." },
 		{ "resident_bytes", "gauge", "Resident memory of the child." },
+		{ "resident_peak_bytes", "gauge", "Most resident memory that the child had." },
 		{ "host_reserved_bytes", "gauge", "Host memory that it has reserved." },
 		{ "host_peak_bytes", "gauge", "Most host memory that it had reserved." },
 		{ "host_budget_bytes", "gauge", "Host memory that it may reserve; 0: no limit." },
@@ -160,7 +205,7 @@ static void workers_text(const struct service *svc, FILE *f)
 			instance_status(w->inst, &st);
 			const double values[] = {
 				worker_usable(w), w->n_running, st.starts, st.faults, st.completed,
-				st.failed, st.invalid, st.resident, st.host_reserved, st.host_peak,
+				st.failed, st.invalid, st.resident, st.resident_peak, st.host_reserved, st.host_peak,
 				st.host_budget, st.device_peak,
 			};
 
@@ -194,6 +239,7 @@ void metrics_text(const struct service *svc, FILE *f)
 		hist_text(f, "stage_seconds", label, &svc->stage[s]);
 	}
 	workers_text(svc, f);
+	memory_text(svc, f);
 	if (svc->journal) {
 		struct journal_status st;
 
@@ -203,6 +249,8 @@ void metrics_text(const struct service *svc, FILE *f)
 		    st.live_bytes);
 		counter(f, "journal_records_total", "Records written.", st.records);
 		counter(f, "journal_syncs_total", "Batches made durable.", st.syncs);
+		counter(f, "journal_compactions_total", "Times it was written anew, smaller.",
+			st.compactions);
 		counter(f, "journal_damaged_total", "Records lost to damage at start.",
 			st.damaged);
 		one(f, "journal_error", "gauge", "1 while the journal cannot be written.",

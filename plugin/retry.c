@@ -145,6 +145,9 @@ void retry_died(struct service *svc, struct worker *w, struct job *job, uint32_t
 	if (!guilty || job->state != JOB_WAITING)
 		return;
 	job->deaths++;
+	/* a job that ends the service as well must not be new to the next one */
+	if (!job->internal)
+		journal_deaths(svc->journal, job->seq, job->deaths);
 	f = fields_of(w, job, partition, CUZK_ERROR_DEVICE);
 	if (partition != UINT32_MAX)
 		count_failure(svc, w, &job->parts[partition]);

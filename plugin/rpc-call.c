@@ -13,10 +13,12 @@
 #include <unistd.h>
 
 #include <grpc/byte_buffer_reader.h>
+#include <grpc/grpc_security.h>
 #include <grpc/support/alloc.h>
 #include <grpc/support/time.h>
 
 #include "lib/proto/cuzk.pb-c.h"
+#include "plugin/hash.h"
 #include "plugin/log.h"
 #include "plugin/rpc-internal.h"
 
@@ -399,7 +401,7 @@ static uint64_t deadline_us(gpr_timespec deadline)
 }
 
 /* The library names a connection that we gave it "fd:N". */
-static uint32_t peer_uid(struct call *call)
+static uint32_t peer_fd_uid(struct call *call)
 {
 	char *peer = grpc_call_get_peer(call->call);
 	uint32_t uid = UINT32_MAX;
@@ -409,6 +411,37 @@ static uint32_t peer_uid(struct call *call)
 		uid = atomic_load(&call->rpc->peer_uid[fd]);
 	gpr_free(peer);
 	return uid;
+}
+
+/* The subject of a certificate that was checked against tls_client_ca. */
+static uint32_t peer_subject(struct call *call)
+{
+	static const char *const names[] = { "x509_subject", "x509_common_name" };
+	grpc_auth_context *ctx = grpc_call_auth_context(call->call);
+	const grpc_auth_property *p = NULL;
+	grpc_auth_property_iterator it;
+	uint32_t id = UINT32_MAX;
+	size_t i;
+
+	if (!ctx)
+		return id;
+	for (i = 0; !p && i < sizeof(names) / sizeof(names[0]); i++) {
+		it = grpc_auth_context_find_properties_by_name(ctx, names[i]);
+		p = grpc_auth_property_iterator_next(&it);
+	}
+	if (p && grpc_auth_context_peer_is_authenticated(ctx)) {
+		id = hash_bytes(p->value, p->value_length) | RPC_CLIENT_TLS;
+		id -= id == UINT32_MAX;
+	}
+	grpc_auth_context_release(ctx);
+	return id;
+}
+
+static uint32_t peer_uid(struct call *call)
+{
+	uint32_t uid = peer_fd_uid(call);
+
+	return uid == UINT32_MAX ? peer_subject(call) : uid;
 }
 
 static void arrived(struct rpc_op *op, bool good)

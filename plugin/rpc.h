@@ -44,6 +44,8 @@ enum rpc_method {
 	RPC_METHODS
 };
 
+#define RPC_CLIENT_TLS 0x80000000u
+
 struct rpc_call {
 	enum rpc_method method;
 	struct submission *submission;	/* SUBMIT, PROVE: the owner may take it and set NULL */
@@ -51,7 +53,11 @@ struct rpc_call {
 	uint64_t timeout_ms;		/* AWAIT; 0: none */
 	uint64_t deadline_us;		/* CLOCK_MONOTONIC; or RPC_NO_DEADLINE */
 	uint64_t received_us;		/* CLOCK_MONOTONIC: its first byte was seen */
-	uint32_t uid;			/* of the client on a unix socket; UINT32_MAX: not known */
+	/*
+	 * The client: its user on a unix socket; with TLS RPC_CLIENT_TLS and a
+	 * number made of its certificate's subject; UINT32_MAX: not known.
+	 */
+	uint32_t uid;
 	void *user;			/* the owner's; NULL at first */
 };
 

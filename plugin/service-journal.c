@@ -76,6 +76,16 @@ static int replay_end(void *ctx, uint64_t seq, const struct journal_end *end)
 	return 0;
 }
 
+static int replay_deaths(void *ctx, uint64_t seq, uint32_t deaths)
+{
+	struct service *svc = ctx;
+	struct job *job = jobs_find_seq(&svc->jobs, seq);
+
+	if (job)
+		job->deaths = deaths;
+	return 0;
+}
+
 static void on_durable(void *ctx, uint64_t seq, int err)
 {
 	struct service *svc = ctx;
@@ -91,6 +101,7 @@ static const struct journal_ops journal_ops = {
 	.job = replay_job,
 	.part = replay_part,
 	.end = replay_end,
+	.deaths = replay_deaths,
 	.durable = on_durable,
 };
 
@@ -107,7 +118,7 @@ int service_open_journal(struct service *svc)
 		log_error("state_dir %s: %s", dir, strerror(-err));
 		return err;
 	}
-	err = journal_open(&svc->journal, dir, &journal_ops, svc, text);
+	err = journal_open(&svc->journal, dir, svc->config->global.journal_slack, &journal_ops, svc, text);
 	if (err) {
 		log_error("state_dir %s", text);
 		return err;

@@ -57,6 +57,7 @@ struct worker {
 	int n_circuits;
 	uint64_t last_circuit;		/* hash of the one that it proved last */
 	bool tested;			/* it passed its self-test at least once */
+	uint64_t told_peak;		/* resident bytes that the journal has */
 	bool stale;			/* it has worked since it told its circuits */
 };
 

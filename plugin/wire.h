@@ -123,7 +123,7 @@ struct wire_params {
 #define WIRE_MEMORY_NAME 32
 
 struct wire_memory {
-	uint64_t reserved, peak, resident;
+	uint64_t reserved, peak, resident, resident_peak;
 	uint32_t n, pad;
 	struct {
 		char name[WIRE_MEMORY_NAME];

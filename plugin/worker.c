@@ -9,6 +9,7 @@
 #include "plugin/notify.h"
 #include "plugin/service.h"
 
+#define PEAK_STEP (64ull << 20)	/* of resident memory, worth a line */
 #define BLAMED_MAX 64			/* jobs blamed for one death */
 #define SHORTAGE_PAUSE_US 500000ull	/* an instance without memory for a request */
 #define AVERAGE_WEIGHT 0.2		/* of the newest in the moving average */
@@ -161,8 +162,28 @@ bool workers_have(const struct service *svc, uint32_t kind, uint64_t sector_size
 	return false;
 }
 
+/* What an operator who looks for growth wants to find: each new height, by an eighth. */
+static void tell_memory(struct worker *w)
+{
+	struct log_fields f = LOG_FIELDS_INIT;
+	struct instance_status st;
+
+	instance_status(w->inst, &st);
+	if (st.resident_peak <= w->told_peak + w->told_peak / 8 + PEAK_STEP)
+		return;
+	w->told_peak = st.resident_peak;
+	f.instance = instance_name(w->inst);
+	f.gpu = w->ordinal;
+	f.event = "memory";
+	log_event(LOG_INFO, &f, "%s: memory: %" PRIu64 " MiB resident at most, %" PRIu64
+		  " MiB now; reserved %" PRIu64 " MiB at most, %" PRIu64 " MiB now, budget %" PRIu64
+		  " MiB", instance_name(w->inst), st.resident_peak >> 20, st.resident >> 20,
+		  st.host_peak >> 20, st.host_reserved >> 20, st.host_budget >> 20);
+}
+
 void worker_tick(struct worker *w)
 {
+	tell_memory(w);
 	if (w->stale && worker_usable(w) && !instance_circuits(w->inst))
 		w->stale = false;
 }

@@ -129,4 +129,55 @@ for i, m in enumerate(messages):
     good += r.status == "COMPLETED" and r.proof == null_proof(m, 10 if i % 3 == 0 else 1)
 equal(good, 60, "all are completed, each with its own proof")
 equal(s.stop(), 0, "stop")
+
+# class: poisoned context. The deaths under a job count on after the service itself was killed
+s.configure(engine="delay_ms = 50\ncrash_sector = 13", settings="poison_deaths = 3\nrestart_delay = 2s\nquarantine_faults = 100\n")
+s.restart()
+c = s.client()
+job = c.submit(request("window-post", "poison", b"kills its instance", sector=13))
+s.wait_log("died with it (1 of 3)")
+s.kill()
+s.restart()
+s.wait_log("died with it (2 of 3)")
+s.kill()
+s.restart()
+r = s.client().wait(job)
+ok(r.status == "FAILED" and "3 instances died with this job" in r.error, f"three deaths in three services are three: {r.error}")
+equal(s.stop(), 0, "stop")
+
+# class: lost, duplicated, mixed jobs. The journal is written anew while jobs come and end
+s.configure(engine="lanes = 4", instances="[cpu]\nengine = null\ndepth = 4\n",
+            settings="journal_slack = 64K\nresult_limit = 20\nresult_ttl = 1h\n")
+s.restart()
+c = s.client()
+for i in range(400):
+    m = request("winning-post", f"c{i}", (b"compact %d " % i) * 100)
+    if c.prove(m).proof != null_proof(m):
+        ok(False, f"job {i} got another's proof")
+time.sleep(1.5)	# results go once a second
+for i in range(5):
+    c.prove(request("winning-post", "last", b"last %d" % i))
+compacted = metric(c, "journal_compactions_total")
+ok(compacted >= 3, f"the journal was written anew {compacted:.0f} times")
+ok(os.path.getsize(journal) < 400000, f"and has {os.path.getsize(journal)} bytes after 400 jobs of 1.2 kB")
+s.configure(engine="delay_ms = 200\nlanes = 4", instances="[cpu]\nengine = null\ndepth = 4\n",
+            settings="journal_slack = 64K\nresult_limit = 20\nresult_ttl = 1h\n")
+s.stop()
+s.restart()
+c = s.client()
+waiting = [request("porep", f"w{i}", b"waits %d" % i, sector=100 + i) for i in range(6)]
+jobs = [c.submit(m) for m in waiting]
+time.sleep(0.5)
+for i in range(8):	# dead weight, so that it is written anew with jobs half done
+    c.wait(c.submit(request("winning-post", f"d{i}", b"%d" % i * 9000, priority=0)))
+s.kill()
+s.restart()
+c = s.client()
+resumed = metric(c, "resumed_total")
+ok(1 <= resumed <= 6, f"{resumed:.0f} of six jobs are resumed, the others had ended")
+good = sum(c.wait(j).proof == null_proof(m, 10) for j, m in zip(jobs, waiting))
+equal(good, 6, "and completed with their proofs")
+equal([c.submit(m) for m in waiting], jobs, "the same requests are the same jobs")
+equal(metric(c, "accepted_total"), 0, "none is accepted a second time")
+equal(s.stop(), 0, "stop")
 done()

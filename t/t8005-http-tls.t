@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """/metrics, /status and /healthz over HTTP; gRPC over TCP with TLS and client certificates."""
+import base64
 import json
 import os
 import shutil
@@ -95,7 +96,7 @@ def openssl(*argv):
 for who in ("ca", "ca2"):
     openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
             "-subj", f"/CN={who}", "-keyout", who + ".key", "-out", who + ".pem")
-for who, ca in (("server", "ca"), ("client", "ca"), ("stranger", "ca2")):
+for who, ca in (("server", "ca"), ("client", "ca"), ("other", "ca"), ("stranger", "ca2")):
     openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={who}",
             "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", who + ".key", "-out", who + ".csr")
     openssl("x509", "-req", "-in", who + ".csr", "-CA", ca + ".pem", "-CAkey", ca + ".key", "-CAcreateserial",
@@ -120,6 +121,28 @@ equal(ctl("--tls-ca", "ca.pem", "--tls-cert", "stranger.pem", "--tls-key", "stra
 equal(ctl("--tls-ca", "ca2.pem", "--tls-cert", "client.pem", "--tls-key", "client.key").returncode, 1,
       "a server of another authority: refused by the client")
 equal(ctl().returncode, 1, "clear text: refused")
+
+# each certificate's subject has its own quota
+s.stop()
+s.configure(engine="delay_ms = 400", settings=f"listen_tcp = 127.0.0.1:{tls_port}\ntls_cert = {d}/server.pem\n"
+            f"tls_key = {d}/server.key\ntls_client_ca = {d}/ca.pem\nclient_jobs = 2\n")
+s.restart()
+
+
+def submit(who, number):
+    with open(d + "/q.json", "w") as f:
+        json.dump({"proofKind": "WINNING_POST", "requestId": f"q{number}", "minerId": number,
+                   "vanillaProofs": [base64.b64encode(b"%d" % number).decode()], "randomness": base64.b64encode(bytes(32)).decode()}, f)
+    return subprocess.run([BUILD + "/cuzkctl", "submit", "--request", "q.json", "--address", f"localhost:{tls_port}",
+                           "--tls-ca", "ca.pem", "--tls-cert", who + ".pem", "--tls-key", who + ".key"],
+                          capture_output=True, text=True, timeout=30, cwd=d)
+
+
+answers = [submit("client", i) for i in range(3)]
+equal([p.returncode for p in answers], [0, 0, 1], "client_jobs = 2: the third submit of one certificate is refused")
+ok("the client of this certificate has 2" in answers[2].stderr, answers[2].stderr.strip())
+equal(submit("other", 7).returncode, 0, "another certificate has its own")
+equal(submit("client", 0).returncode, 0, "what is known already costs nothing")
 second = Service(settings=f"listen_tcp = 127.0.0.1:{tls_port}\ntls_cert = {d}/server.pem\n"
                  f"tls_key = {d}/server.key\ntls_client_ca = {d}/ca.pem\n")
 second.start(wait=False)

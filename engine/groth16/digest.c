@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* digest.c - digests of parameter files and the manifest that lists them */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,15 +14,24 @@
 #include "lib/json.h"
 
 #define CHUNK (16u << 20)
+#define READ_CHUNK (1u << 20)
 #define MANIFEST_MAX (16u << 20)
 #define CACHE_MAX 1024u		/* verdicts kept */
+
+static void to_hex(const unsigned char *md, char hex[DIGEST_HEX])
+{
+	int i;
+
+	for (i = 0; i < 16; i++)
+		sprintf(hex + 2 * i, "%02x", md[i]);
+}
 
 int digest_map(const struct file_map *map, const struct progress *progress, char hex[DIGEST_HEX])
 {
 	unsigned char md[64];
 	EVP_MD_CTX *ctx;
 	size_t off, n;
-	int i, ret = -EIO;
+	int ret = -EIO;
 
 	ctx = EVP_MD_CTX_new();
 	if (!ctx)
@@ -36,10 +46,46 @@ int digest_map(const struct file_map *map, const struct progress *progress, char
 	}
 	if (!EVP_DigestFinal_ex(ctx, md, NULL))
 		goto out;
-	for (i = 0; i < 16; i++)
-		sprintf(hex + 2 * i, "%02x", md[i]);
+	to_hex(md, hex);
 	ret = 0;
 out:
+	EVP_MD_CTX_free(ctx);
+	return ret;
+}
+
+int digest_path(const char *path, bool (*go_on)(void *arg), void *arg, char hex[DIGEST_HEX])
+{
+	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+	unsigned char md[64], *buf = malloc(READ_CHUNK);
+	int fd = open(path, O_RDONLY | O_CLOEXEC), ret = fd < 0 ? -errno : 0;
+	off_t off = 0;
+	ssize_t n = 1;
+
+	if (!ret && (!ctx || !buf))
+		ret = -ENOMEM;
+	if (!ret && !EVP_DigestInit_ex(ctx, EVP_blake2b512(), NULL))
+		ret = -EIO;
+	while (!ret && n) {
+		if (!go_on(arg)) {
+			ret = -ECANCELED;
+			break;
+		}
+		n = pread(fd, buf, READ_CHUNK, off);
+		if (n < 0)
+			ret = -errno;
+		else if (!EVP_DigestUpdate(ctx, buf, n))
+			ret = -EIO;
+		else
+			posix_fadvise(fd, off, n, POSIX_FADV_DONTNEED);
+		off += n;
+	}
+	if (!ret && !EVP_DigestFinal_ex(ctx, md, NULL))
+		ret = -EIO;
+	if (!ret)
+		to_hex(md, hex);
+	if (fd >= 0)
+		close(fd);
+	free(buf);
 	EVP_MD_CTX_free(ctx);
 	return ret;
 }

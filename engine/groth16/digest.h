@@ -24,6 +24,11 @@ int digest_map(const struct file_map *map, const struct progress *progress, char
 int digest_map_cached(const struct file_map *map, const char *cache,
 		      const struct progress *progress, char hex[DIGEST_HEX]);
 /*
+ * Of a file that may change meanwhile, read piece by piece, its pages left to
+ * the kernel to forget.  go_on (may block) false: -ECANCELED.
+ */
+int digest_path(const char *path, bool (*go_on)(void *arg), void *arg, char hex[DIGEST_HEX]);
+/*
  * The digest that manifest lists for a file name (no folder).  -ENOENT: not
  * listed; any other failure is of the manifest itself, CUZK_ERROR_PARAMS.
  */

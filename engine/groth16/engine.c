@@ -17,10 +17,12 @@ CUZK_MODINFO("description",
 CUZK_MODINFO("param", "params_dir:path:" PARAMS_DIR ":folder of the .params files");
 CUZK_MODINFO("param", "cache_dir:path::folder of the constraint systems, else the service's own");
 CUZK_MODINFO("param", "manifest:path::parameters.json with the digest of each file");
-CUZK_MODINFO("param", "verdicts:path::file that remembers digests by inode, size and time");
+CUZK_MODINFO("param", "verdicts:path::file that remembers digests, else verdicts in the folder of cache_dir");
 CUZK_MODINFO(
 	"param",
 	"check:string:fast:points are tested to be on the curve (fast) or of the right order too (full)");
+CUZK_MODINFO("param",
+	     "scrub:int:86400:seconds between two readings of idle parameter files; 0: none");
 CUZK_MODINFO("param",
 	     "keep:bool:yes:loaded parameters are in memory that the host keeps over a restart");
 
@@ -32,9 +34,11 @@ static const struct cuzk_param params[] = {
 	{ .name = "manifest", .type = CUZK_PARAM_PATH,
 	  .help = "parameters.json with the digest of each file" },
 	{ .name = "verdicts", .type = CUZK_PARAM_PATH,
-	  .help = "file that remembers digests by inode, size and time" },
+	  .help = "file that remembers digests, else verdicts in the folder of cache_dir" },
 	{ .name = "check", .type = CUZK_PARAM_STRING, .def = "fast",
 	  .help = "points are tested to be on the curve (fast) or of the right order too (full)" },
+	{ .name = "scrub", .type = CUZK_PARAM_INT, .min = 0, .max = 31536000, .def = "86400",
+	  .help = "seconds between two readings of idle parameter files; 0: none" },
 	{ .name = "keep", .type = CUZK_PARAM_BOOL, .def = "yes",
 	  .help = "loaded parameters are in memory that the host keeps over a restart" },
 	{ .name = NULL },

@@ -2,6 +2,9 @@
 /* file.c - whole files: mapped for reading, replaced atomically when written */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,6 +12,70 @@
 #include <unistd.h>
 
 #include "engine/groth16/file.h"
+
+/* ---- files that are cut off while they are mapped ---- */
+
+static struct guard {
+	_Atomic uintptr_t start, end;	/* start 0: free; 1: being set up */
+	atomic_bool broken;
+} guards[FILE_GUARDED];
+static struct sigaction before;
+static pthread_once_t guard_once = PTHREAD_ONCE_INIT;
+
+/* System calls only: zeros take the place of the missing page and all behind it. */
+static void on_bus_error(int sig, siginfo_t *info, void *context)
+{
+	uintptr_t addr = (uintptr_t)info->si_addr & ~(uintptr_t)4095;
+	int i, saved = errno;
+
+	for (i = 0; i < FILE_GUARDED; i++) {
+		struct guard *g = &guards[i];
+
+		if (g->start <= 1 || addr < g->start || addr >= g->end)
+			continue;
+		g->broken = true;
+		if (mmap((void *)addr, g->end - addr, PROT_READ,
+			 MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED) {
+			errno = saved;
+			return;
+		}
+	}
+	/* not ours: the instruction is run again, with what was there before us */
+	sigaction(SIGBUS, &before, NULL);
+	errno = saved;
+}
+
+static void guard_install(void)
+{
+	struct sigaction sa = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO };
+
+	sigemptyset(&sa.sa_mask);
+	sigaction(SIGBUS, &sa, &before);
+}
+
+static void guard_add(struct file_map *map)
+{
+	int i;
+
+	pthread_once(&guard_once, guard_install);
+	for (i = 0; map->size && i < FILE_GUARDED; i++) {
+		struct guard *g = &guards[i];
+		uintptr_t none = 0;
+
+		if (!atomic_compare_exchange_strong(&g->start, &none, 1))
+			continue;
+		g->broken = false;
+		g->end = ((uintptr_t)map->data + map->size + 4095) & ~(uintptr_t)4095;
+		g->start = (uintptr_t)map->data;
+		map->guard = i + 1;
+		return;
+	}
+}
+
+bool file_broken(const struct file_map *map)
+{
+	return map->guard && guards[map->guard - 1].broken;
+}
 
 int file_map(struct file_map *map, const char *path, enum cuzk_error_class cls,
 	     struct cuzk_error *err)
@@ -41,6 +108,8 @@ int file_map(struct file_map *map, const char *path, enum cuzk_error_class cls,
 	map->dev = st.st_dev;
 	map->ino = st.st_ino;
 	map->mtime_ns = st.st_mtim.tv_sec * 1000000000ull + st.st_mtim.tv_nsec;
+	map->guard = 0;
+	guard_add(map);
 	return 0;
 
 err_close:
@@ -50,6 +119,8 @@ err_close:
 
 void file_unmap(struct file_map *map)
 {
+	if (map->guard)
+		guards[map->guard - 1].start = 0;
 	if (map->size)
 		munmap((void *)map->data, map->size);
 	memset(map, 0, sizeof(*map));

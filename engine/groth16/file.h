@@ -5,6 +5,7 @@
 #ifndef CUZK_GROTH16_FILE_H
 #define CUZK_GROTH16_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -17,6 +18,7 @@ struct file_map {
 	dev_t dev;
 	ino_t ino;
 	uint64_t mtime_ns;
+	int guard;		/* place in the table of guarded maps + 1; 0: none */
 };
 
 /*
@@ -26,6 +28,13 @@ struct file_map {
 int file_map(struct file_map *map, const char *path, enum cuzk_error_class cls,
 	     struct cuzk_error *err);
 void file_unmap(struct file_map *map);
+/*
+ * Whether a read went behind the file's end, because it was cut off since it
+ * was mapped.  Such reads give zeros and no SIGBUS, as long as at most
+ * FILE_GUARDED files are mapped.
+ */
+#define FILE_GUARDED 64
+bool file_broken(const struct file_map *map);
 /* The pages were read for the last time for a while: let the kernel have them. */
 void file_forget(const struct file_map *map);
 

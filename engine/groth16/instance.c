@@ -7,6 +7,7 @@
 #include <string.h>
 #include <syslog.h>
 
+#include "engine/circuits/cache.h"
 #include "engine/groth16/instance.h"
 #include "engine/groth16/params_name.h"
 
@@ -70,10 +71,15 @@ static void gpu_log(void *arg, int priority, const char *line)
 static int read_options(struct options *o, const struct cuzk_option *options,
 			struct cuzk_error *err)
 {
+	const char *cache;
 	char **text;
 
 	o->keep = true;
 	for (; options && options->name; options++) {
+		if (!strcmp(options->name, "scrub")) {
+			o->scrub = strtoull(options->value, NULL, 10);
+			continue;
+		}
 		if (!strcmp(options->name, "keep")) {
 			o->keep = strcmp(options->value, "no") != 0;
 			continue;
@@ -101,6 +107,11 @@ static int read_options(struct options *o, const struct cuzk_option *options,
 		*text = strdup(options->value);
 		if (!*text)
 			return error_nomem(err, "an option");
+	}
+	cache = cache_dir(o->cache_dir);
+	if (!o->verdicts && cache && asprintf(&o->verdicts, "%s/verdicts", cache) < 0) {
+		o->verdicts = NULL;
+		return error_nomem(err, "an option");
 	}
 	if (!o->params_dir)
 		return error_set(err, CUZK_ERROR_INPUT, -EINVAL, "params_dir is not set");
@@ -187,6 +198,8 @@ static int probe(const struct cuzk_host *host, const struct cuzk_device *device,
 	pthread_mutex_init(&inst->circuits_lock, NULL);
 	pthread_mutex_init(&inst->jobs_lock, NULL);
 	pthread_cond_init(&inst->jobs_wake, NULL);
+	pthread_mutex_init(&inst->scrub_lock, NULL);
+	pthread_cond_init(&inst->scrub_wake, NULL);
 	ret = read_options(&inst->options, options, err);
 	if (ret)
 		goto err_remove;
@@ -206,6 +219,8 @@ static int probe(const struct cuzk_host *host, const struct cuzk_device *device,
 	if (!late)
 		key_restore(inst);
 	ret = job_start_tail(inst, err);
+	if (!ret)
+		ret = scrub_start(inst, err);
 	if (ret)
 		goto err_remove;
 	*out = inst;
@@ -234,6 +249,7 @@ void instance_remove(struct cuzk_instance *inst)
 {
 	if (!inst)
 		return;
+	scrub_stop(inst);
 	job_stop_tail(inst);
 	if (inst->gpu) {
 		key_evict_all(inst);
@@ -241,6 +257,8 @@ void instance_remove(struct cuzk_instance *inst)
 	}
 	tpool_close(inst->admit_pool);
 	tpool_close(inst->pool);
+	pthread_cond_destroy(&inst->scrub_wake);
+	pthread_mutex_destroy(&inst->scrub_lock);
 	pthread_cond_destroy(&inst->jobs_wake);
 	pthread_mutex_destroy(&inst->jobs_lock);
 	pthread_mutex_destroy(&inst->circuits_lock);

@@ -11,6 +11,7 @@
  *   keys_lock		the list of loaded keys and their users; inside gpu_lock or alone
  *   circuits_lock	the table of circuits' states; innermost
  *   jobs_lock		the jobs in flight; innermost
+ *   scrub_lock		sleep and end of the scrubber; innermost
  */
 #ifndef CUZK_GROTH16_INSTANCE_H
 #define CUZK_GROTH16_INSTANCE_H
@@ -35,6 +36,7 @@ struct options {
 	char *manifest;		/* NULL: none */
 	char *verdicts;		/* NULL: none */
 	bool full_check;
+	uint64_t scrub;		/* seconds between two readings of the files; 0: none */
 	bool keep;		/* parameters in the host's kept memory */
 };
 
@@ -124,6 +126,12 @@ struct cuzk_instance {
 	pthread_t tail;
 	bool has_tail;
 
+	pthread_mutex_t scrub_lock;	/* for scrub_wake only */
+	pthread_cond_t scrub_wake;
+	pthread_t scrubber;
+	bool has_scrubber;
+	atomic_bool scrub_stop;
+
 	bool late;			/* a circuit's file is looked at when it is asked for */
 	bool fixed_blinding;		/* of tests and offline proofs */
 	struct blinding blinding;
@@ -186,6 +194,10 @@ void job_gpu_progress(void *arg, enum gpu_stage stage, uint64_t done, uint64_t t
 bool job_gpu_cancelled(void *arg);
 /* In words, with the class: of a gpu_ops function that returned ret. */
 int job_gpu_error(struct cuzk_instance *inst, const char *what, int ret, struct cuzk_error *err);
+
+/* scrub.c: the files, looked at again when there is nothing to do */
+int scrub_start(struct cuzk_instance *inst, struct cuzk_error *err);
+void scrub_stop(struct cuzk_instance *inst);
 
 /* self_test.c */
 int instance_self_test(struct cuzk_instance *inst, struct cuzk_error *err);

@@ -17,7 +17,9 @@
 static void set_state(struct cuzk_instance *inst, struct circuit_state *line, uint32_t state)
 {
 	pthread_mutex_lock(&inst->circuits_lock);
-	line->state = state;
+	/* a file that was found wrong stays so, whatever is loaded of it */
+	if (line->state != CUZK_PARAMS_BAD)
+		line->state = state;
 	pthread_mutex_unlock(&inst->circuits_lock);
 }
 
@@ -62,7 +64,9 @@ static int check_digest(struct cuzk_instance *inst, struct circuit_state *line,
 			err, CUZK_ERROR_PARAMS, -EBADMSG,
 			"%s: its BLAKE2b digest is %s, the manifest has %s: fetch the file again",
 			line->path, have, want);
+	pthread_mutex_lock(&inst->circuits_lock);
 	memcpy(line->digest, have, sizeof(have));
+	pthread_mutex_unlock(&inst->circuits_lock);
 	return 0;
 }
 
@@ -90,6 +94,13 @@ int key_system(struct cuzk_instance *inst, const struct circuit *circuit, struct
 	return 0;
 }
 
+/* It was truncated while we read; zeros were read in place of what is missing. */
+static int shortened(const struct circuit_state *line, struct cuzk_error *err)
+{
+	return error_set(err, CUZK_ERROR_PARAMS, -ESTALE, "%s was shortened while it was read",
+			 line->path);
+}
+
 static int probe_file(struct cuzk_instance *inst, struct circuit_state *line,
 		      struct cuzk_error *err)
 {
@@ -113,6 +124,8 @@ static int probe_file(struct cuzk_instance *inst, struct circuit_state *line,
 	if (!ret)
 		ret = check_digest(inst, line, &params, err);
 out:
+	if (file_broken(&params.map))
+		ret = shortened(line, err);
 	params_close(&params);
 	return ret;
 }
@@ -268,9 +281,13 @@ static int check_same(struct cuzk_instance *inst, struct circuit_state *line,
 	ret = check_digest(inst, line, params, err);
 	if (ret)
 		return ret;
+	pthread_mutex_lock(&inst->circuits_lock);
 	line->dev = map->dev;
 	line->ino = map->ino;
 	line->mtime_ns = map->mtime_ns;
+	if (!inst->options.manifest)
+		line->digest[0] = '\0';	/* the next scrub finds it */
+	pthread_mutex_unlock(&inst->circuits_lock);
 	return 0;
 }
 
@@ -310,6 +327,10 @@ static int key_load(struct cuzk_instance *inst, struct circuit_state *line, bool
 	if (ret)
 		goto err_free;
 	ret = make(inst, key, only_kept, err);
+	if (file_broken(&key->params.map)) {
+		ret = shortened(line, err);
+		kept_drop(inst, line);
+	}
 	if (ret)
 		goto err_free;
 	spare = cs_size(key->cs) < CS_BYTES_MAX ? CS_BYTES_MAX - cs_size(key->cs) : 0;

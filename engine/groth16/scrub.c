@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * scrub.c - looks at the parameter files again while there is nothing to prove
+ *
+ * Every few seconds: is each file still the one that was checked?  Once in a
+ * scrub period: is its content?  A file that is not, or that is gone or of another
+ * size, disables its circuit, and the reason says so; one that was replaced is
+ * checked again when it is loaded (key.c).  What is loaded is not read again: it is in memory.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine/groth16/instance.h"
+
+#define LOOK_S 10		/* between two looks at the files' identity */
+#define BUSY_US 200000		/* until the next look whether it is idle */
+
+static bool sleep_until(struct cuzk_instance *inst, uint64_t seconds)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += seconds;
+	pthread_mutex_lock(&inst->scrub_lock);
+	while (!inst->scrub_stop &&
+	       pthread_cond_timedwait(&inst->scrub_wake, &inst->scrub_lock, &until) != ETIMEDOUT)
+		;
+	pthread_mutex_unlock(&inst->scrub_lock);
+	return !inst->scrub_stop;
+}
+
+/* Called between two pieces: work comes first. */
+static bool may_go_on(void *arg)
+{
+	struct cuzk_instance *inst = arg;
+	unsigned int n;
+
+	while (!inst->scrub_stop) {
+		pthread_mutex_lock(&inst->jobs_lock);
+		n = inst->n_jobs;
+		pthread_mutex_unlock(&inst->jobs_lock);
+		if (!n)
+			return true;
+		usleep(BUSY_US);
+	}
+	return false;
+}
+
+static uint32_t state_of(struct cuzk_instance *inst, struct circuit_state *line)
+{
+	uint32_t state;
+
+	pthread_mutex_lock(&inst->circuits_lock);
+	state = line->state;
+	pthread_mutex_unlock(&inst->circuits_lock);
+	return state;
+}
+
+static void disable(struct cuzk_instance *inst, struct circuit_state *line, const char *why)
+{
+	pthread_mutex_lock(&inst->circuits_lock);
+	line->state = CUZK_PARAMS_BAD;
+	snprintf(line->reason, sizeof(line->reason), "%.150s %.100s", line->path, why);
+	pthread_mutex_unlock(&inst->circuits_lock);
+	instance_log(inst, LOG_ERR, "%s is disabled: %s %s", line->circuit.name, line->path, why);
+}
+
+enum found { SAME, REPLACED, OTHER_SIZE };
+
+/* One that was replaced by another of its size is checked when it is loaded. */
+static enum found compare(struct cuzk_instance *inst, struct circuit_state *line)
+{
+	enum found found = SAME;
+	struct stat st;
+
+	if (stat(line->path, &st) || (uint64_t)st.st_size != line->params_bytes)
+		return OTHER_SIZE;
+	pthread_mutex_lock(&inst->circuits_lock);
+	if (st.st_dev != line->dev || st.st_ino != line->ino ||
+	    st.st_mtim.tv_sec * 1000000000ull + st.st_mtim.tv_nsec != line->mtime_ns)
+		found = REPLACED;
+	pthread_mutex_unlock(&inst->circuits_lock);
+	return found;
+}
+
+static void look(struct cuzk_instance *inst)
+{
+	size_t i;
+
+	for (i = 0; i < inst->n_circuits; i++) {
+		struct circuit_state *line = &inst->circuits[i];
+		uint32_t state = state_of(inst, line);
+
+		if (state != CUZK_PARAMS_ABSENT && state != CUZK_PARAMS_BAD &&
+		    compare(inst, line) == OTHER_SIZE)
+			disable(inst, line, "changed since it was checked: restart the service");
+	}
+}
+
+static void scrub(struct cuzk_instance *inst)
+{
+	char hex[DIGEST_HEX];
+	bool same;
+	size_t i;
+	int ret;
+
+	for (i = 0; i < inst->n_circuits && !inst->scrub_stop; i++) {
+		struct circuit_state *line = &inst->circuits[i];
+		uint32_t state = state_of(inst, line);
+
+		if (state == CUZK_PARAMS_ABSENT || state == CUZK_PARAMS_BAD || !may_go_on(inst))
+			continue;
+		ret = digest_path(line->path, may_go_on, inst, hex);
+		if (ret == -ECANCELED || compare(inst, line) != SAME)
+			continue;
+		if (ret) {
+			disable(inst, line, "cannot be read");
+			continue;
+		}
+		pthread_mutex_lock(&inst->circuits_lock);
+		if (!line->digest[0])
+			memcpy(line->digest, hex, sizeof(hex));
+		same = !strcmp(line->digest, hex);
+		pthread_mutex_unlock(&inst->circuits_lock);
+		if (!same)
+			disable(inst, line, "has another digest than before: the disk fails");
+	}
+}
+
+static void *scrub_main(void *arg)
+{
+	const struct sched_param none = { 0 };
+	struct cuzk_instance *inst = arg;
+	uint64_t since = 0, wait = LOOK_S;
+
+	/* only time that nobody wants; where it is refused the pauses must do */
+	sched_setscheduler(0, SCHED_IDLE, &none);
+	if (inst->options.scrub < wait)
+		wait = inst->options.scrub;
+	while (sleep_until(inst, wait)) {
+		since += wait;
+		look(inst);
+		if (since < inst->options.scrub)
+			continue;
+		scrub(inst);
+		since = 0;
+	}
+	return NULL;
+}
+
+int scrub_start(struct cuzk_instance *inst, struct cuzk_error *err)
+{
+	int ret;
+
+	if (!inst->options.scrub || inst->late)
+		return 0;
+	ret = pthread_create(&inst->scrubber, NULL, scrub_main, inst);
+	if (ret)
+		return error_set(err, CUZK_ERROR_RESOURCE, -ret, "starting a thread: %s",
+				 strerror(ret));
+	inst->has_scrubber = true;
+	return 0;
+}
+
+void scrub_stop(struct cuzk_instance *inst)
+{
+	if (!inst->has_scrubber)
+		return;
+	pthread_mutex_lock(&inst->scrub_lock);
+	inst->scrub_stop = true;
+	pthread_cond_signal(&inst->scrub_wake);
+	pthread_mutex_unlock(&inst->scrub_lock);
+	pthread_join(inst->scrubber, NULL);
+	inst->has_scrubber = false;
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Fault class "parameters wrong or absent", on the service with the real engine."""
+import base64
+import hashlib
+import json
+import os
+import struct
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cuzk import *
+
+ENGINE = BUILD + "/.libs/groth16.so"
+if not os.path.exists(ENGINE):
+    skip_all("groth16", "the engine is not built")
+with open(SRC + "/t/data/requests/winning-2k.json") as f:
+    wanted = json.load(f)
+message = request("winning-post", "params", [base64.b64decode(p) for p in wanted["vanillaProofs"]], miner=int(wanted["minerId"]),
+                  sector_size=2048, randomness=base64.b64decode(wanted["randomness"]), registered=int(wanted["registeredProof"]))
+
+s = Service()
+params, cache = s.dir + "/params", s.dir + "/cache"
+os.mkdir(params)
+p = subprocess.run([BUILD + "/cuzkctl", "params", "make", "winning-2k", "--out", params, "--engine", ENGINE],
+                   capture_output=True, text=True, timeout=600)
+if not ok(p.returncode == 0, f"development parameters {p.stderr.strip()}"):
+    done()
+path = params + "/" + next(n for n in os.listdir(params) if n.endswith(".params"))
+with open(path, "rb") as f:
+    whole = f.read()
+
+
+def configure(extra):
+    with open(s.config, "w") as f:
+        f.write(f"[global]\nlisten = {s.socket}\nstate_dir = {s.dir}/state\nruntime_dir = {s.dir}\n"
+                f"params_dir = {params}\ninstance_program = {BUILD}/cuzk-instance\n"
+                f"[engine groth16]\nlibrary = {ENGINE}\ncache_dir = {cache}\n{extra}\n[cpu]\nengine = groth16\n")
+
+
+def write(data):
+    with open(path + ".new", "wb") as f:
+        f.write(data)
+    os.rename(path + ".new", path)
+
+
+def manifest(data):
+    with open(s.dir + "/parameters.json", "w") as f:
+        json.dump({os.path.basename(path): {"cid": "", "digest": hashlib.blake2b(data).hexdigest()[:32], "sector_size": 2048}}, f)
+
+
+def refusal():
+    """(gRPC code, message, the best of three times in ms) of a submit."""
+    best = 1e9
+    for _ in range(3):
+        t = time.monotonic()
+        try:
+            s.client().submit(message)
+            return "OK", "", 0
+        except RpcError as e:
+            best = min(best, (time.monotonic() - t) * 1000)
+            code, text = e.code, e.message
+    return code, text, best
+
+
+def once(what, words):
+    s.start(timeout=300) if s.proc is None else s.restart()
+    code, text, ms = refusal()
+    good = code == "FAILED_PRECONDITION" and all(w in text for w in words) and "winning-post is disabled" in s.text()
+    if not ok(good and ms < 50, f"{what}: disabled at start, refused in {ms:.1f} ms: {text[-110:]}"):
+        diag((code, text))
+    equal(s.stop(), 0, "stop")
+
+
+# edges of the sections, from the format: the verifying key, then five counts with their points
+ic = struct.unpack_from(">I", whole, 96 * 3 + 192 * 3)[0]
+edge = 96 * 3 + 192 * 3 + 4 + 96 * ic
+edges = {"vk": edge}
+for name, size in (("h", 96), ("l", 96), ("a", 96), ("b_g1", 96), ("b_g2", 192)):
+    edge += 4 + size * struct.unpack_from(">I", whole, edge)[0]
+    edges[name] = edge
+equal(edge, len(whole), "the sections fill the file")
+configure("")
+for name, end in list(edges.items())[:-1]:
+    write(whole[:end])
+    once(f"cut at the end of section {name}", [os.path.basename(path)[:60], "section"])
+write(whole[:-1])
+once("the last byte missing", ["section b_g2"])
+write(b"<html>404 not found</html>")
+once("a page in place of the file", ["params"])
+os.unlink(path)
+once("no file", ["no parameters", "winning-2k"])
+
+# a byte in each section, against the manifest's digest; the verdict is kept in the cache folder
+manifest(whole)
+configure(f"manifest = {s.dir}/parameters.json")
+for name, end in edges.items():
+    bad = bytearray(whole)
+    bad[end - 5] ^= 4
+    write(bytes(bad))
+    once(f"a bit of section {name}", ["digest"])
+write(whole)
+s.restart()
+ok(os.path.getsize(cache + "/verdicts") > 0, "verdicts are kept in the cache folder by default")
+equal(s.stop(), 0, "stop")
+with open(cache + "/verdicts") as f:
+    verdicts = f.read()
+ok(hashlib.blake2b(whole).hexdigest()[:32] in verdicts, "with the digest of the file")
+
+# without a manifest a wrong bit off the curve is found when the points are loaded, and named
+bad = bytearray(whole)
+bad[edges["h"] + 4 + 50] ^= 4
+write(bytes(bad))
+configure("")
+s.restart()
+r = s.client().prove(message, wait=300)
+ok(r.status == "FAILED" and "params" in r.error and "section l: point 0" in r.error, f"{r.status}: {r.error}")
+equal(s.stop(), 0, "stop")
+
+# idle scrub: a file that changes under a running service disables the kind, and the journal says so
+write(whole)
+configure("scrub = 1")
+s.restart()
+equal(s.client().prove(message, wait=300).status, "COMPLETED", "good parameters prove")
+time.sleep(2.5)
+ok("is disabled" not in s.text().split("ready")[-1], "the scrubber leaves a good file alone")
+stamp = os.stat(path).st_mtime_ns
+with open(path, "r+b") as f:
+    f.seek(edges["l"] - 5)
+    byte = f.read(1)[0]
+    f.seek(edges["l"] - 5)
+    f.write(bytes([byte ^ 4]))
+os.utime(path, ns=(stamp, stamp))
+s.wait_log("has another digest than before", 30)
+ok(True, "a bit that rots, with size and time as before, is found by the scrubber")
+limit = time.monotonic() + 15
+other = request("winning-post", "again", b"anything", sector_size=2048)
+while (code := code_of(s.client().submit, other)) == "OK" and time.monotonic() < limit:
+    time.sleep(0.5)
+equal(code, "FAILED_PRECONDITION", "and new requests are refused")
+equal(s.stop(), 0, "stop")
+write(whole)
+s.restart()
+os.truncate(path, len(whole) // 2)
+s.wait_log("changed since it was checked", 30)
+ok(True, "a file that is cut off is noticed")
+ok(s.client().call("GetStatus") is not None and "died" not in s.text(), "and kills nobody")
+equal(s.stop(), 0, "stop")
+done()
