@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Fault classes "memory exhausted" and "freed memory not returned": the resident memory of real proofs in sequence.
+
+CUZK_TEST_PROOFS says how many (12); 500 take some ten minutes on a quiet machine.
+"""
+import base64
+import json
+import os
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cuzk import *
+
+ENGINE = BUILD + "/.libs/groth16.so"
+COUNT = int(os.environ.get("CUZK_TEST_PROOFS", "12"))
+WARM = 4	# proofs before the baseline: tables, arenas, the loader
+if not os.path.exists(ENGINE):
+    skip_all("groth16", "the engine is not built")
+with open(SRC + "/t/data/requests/winning-2k.json") as f:
+    wanted = json.load(f)
+
+
+def message():
+    return request("winning-post", "memory", [base64.b64decode(p) for p in wanted["vanillaProofs"]], miner=int(wanted["minerId"]),
+                   sector_size=2048, randomness=base64.b64decode(wanted["randomness"]), registered=int(wanted["registeredProof"]))
+
+
+def gauge(name):
+    for line in c.call("GetMetrics")[1][0].decode().splitlines():
+        if line.startswith(f"cuzk_{name}") and " " in line:
+            return float(line.split()[-1])
+    raise KeyError(name)
+
+
+s = Service()
+params = s.dir + "/params"
+os.mkdir(params)
+p = subprocess.run([BUILD + "/cuzkctl", "params", "make", "winning-2k", "--out", params, "--engine", ENGINE],
+                   capture_output=True, text=True, timeout=600)
+if not ok(p.returncode == 0, f"development parameters {p.stderr.strip()}"):
+    done()
+
+
+def configure(extra):
+    with open(s.config, "w") as f:
+        # no result is kept, so that the same request is proved each time, with other blinding
+        f.write(f"[global]\nlisten = {s.socket}\nstate_dir = {s.dir}/state\nruntime_dir = {s.dir}\nresult_limit = 0\n"
+                f"params_dir = {params}\ninstance_program = {BUILD}/cuzk-instance\n"
+                f"[engine groth16]\nlibrary = {ENGINE}\ncache_dir = {s.dir}/cache\n[cpu]\nengine = groth16\n{extra}\n")
+
+
+configure("")
+s.start(timeout=300)
+c = s.client()
+seen, proofs = [], set()
+for i in range(WARM + COUNT):
+    r = c.prove(message(), wait=300)
+    if r.status != "COMPLETED":
+        ok(False, f"proof {i}: {r.status} {r.error}")
+        break
+    proofs.add(r.proof)
+    time.sleep(1.2)	# results go and memory is measured once a second
+    seen.append((gauge('instance_resident_bytes{'), gauge("service_resident_bytes")))
+equal(len(proofs), WARM + COUNT, "each is a proof of its own")
+for which, name in enumerate(("instance", "service")):
+    values = [x[which] for x in seen[WARM - 1:]]
+    growth = max(values) / values[0] - 1
+    ok(growth < 0.02, f"{name}: {values[0] / 2**20:.1f} MiB after {WARM} proofs, {values[-1] / 2**20:.1f} MiB after "
+       f"{len(seen)}: at most {growth * 100:+.2f} %")
+ok(gauge("instance_host_peak_bytes{") >= gauge("instance_host_reserved_bytes{") > 0, "reserved and peak are exported")
+ok(gauge("instance_resident_peak_bytes{") > 0 and gauge("service_peak_bytes") > 0, "of every process")
+equal(s.stop(), 0, "stop")
+done()
