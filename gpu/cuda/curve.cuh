@@ -11,7 +11,7 @@
 #ifndef CUZK_GPU_CUDA_CURVE_CUH
 #define CUZK_GPU_CUDA_CURVE_CUH
 
-#include "gpu/cuda/field.cuh"
+#include "gpu/cuda/inverse.cuh"
 
 /* c0 + c1 u, u^2 = -1 */
 struct alignas(16) fp2_t {
@@ -87,18 +87,6 @@ template <> struct f_const<fp2_t> {
 };
 
 template <class F> static __device__ __forceinline__ F f_double(const F &a) { return f_add(a, a); }
-
-/* 1/a by Fermat, 0 for 0; the exponent is p - 2 for everybody, so no divergence */
-static __device__ __noinline__ fp_t f_inv(const fp_t &a)
-{
-	uint32_t e[fp_modulus::N];
-
-#pragma unroll
-	for (int i = 0; i < fp_modulus::N; i++)
-		e[i] = fp_modulus::mod(i);
-	e[0] -= 2;
-	return fe_pow(a, e, fp_modulus::N);
-}
 
 static __device__ fp2_t f_inv(const fp2_t &a)
 {
