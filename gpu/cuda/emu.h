@@ -195,6 +195,10 @@ inline unsigned int __brev(unsigned int x)
 		r |= (x >> i & 1) << (31 - i);
 	return r;
 }
+inline unsigned int __funnelshift_l(unsigned int lo, unsigned int hi, unsigned int s)
+{
+	return (unsigned int)(((((uint64_t)hi << 32) | lo) << (s & 31)) >> 32);
+}
 inline unsigned int __funnelshift_r(unsigned int lo, unsigned int hi, unsigned int s)
 {
 	return (unsigned int)((((uint64_t)hi << 32) | lo) >> (s & 31));

@@ -13,8 +13,9 @@
  * bit on top, which bounds the accumulators by 2 * modulus (Fr: 2r < 2^256,
  * Fp: 2p < 2^384), so one conditional subtraction ends a product.
  *
- * Compiled for the host (kernel tests without a device) the same interface is
- * in plain C.
+ * Compiled for the host (kernel tests without a device), only the dozen
+ * instructions at the bottom of it are written in C; all else is what runs on
+ * the device.
  */
 #ifndef CUZK_GPU_CUDA_FIELD_CUH
 #define CUZK_GPU_CUDA_FIELD_CUH
@@ -25,9 +26,20 @@
 #include "gpu/cuda/emu.h"
 #endif
 
+/*
+ * -1/r mod 2^32 in memory: were it an immediate, ptxas would make the factor of a
+ * row a negation and split each product with it into two instructions.
+ */
+#ifdef __CUDACC__
+static __constant__ uint32_t fr_m0 = 0xffffffff;
+#else
+static const uint32_t fr_m0 = 0xffffffff;
+#endif
+
 struct fr_modulus {
 	static const int N = 8;
-	static const uint32_t M0 = 0xffffffff;	/* -1/r mod 2^32 */
+	static const bool SPARSE = true;	/* low limbs 1 and 2^32 - 1 */
+	static __device__ __forceinline__ uint32_t m0() { return fr_m0; }
 	static __host__ __device__ constexpr uint32_t mod(int i)
 	{
 		constexpr uint32_t m[N] = {
@@ -57,6 +69,8 @@ struct fr_modulus {
 struct fp_modulus {
 	static const int N = 12;
 	static const uint32_t M0 = 0xfffcfffd;	/* -1/p mod 2^32 */
+	static const bool SPARSE = false;
+	static __device__ __forceinline__ uint32_t m0() { return M0; }
 	static __host__ __device__ constexpr uint32_t mod(int i)
 	{
 		constexpr uint32_t m[N] = {
@@ -163,6 +177,44 @@ static __device__ __forceinline__ uint32_t madc_hi(uint32_t a, uint32_t b, uint3
 	return r;
 }
 
+#else
+
+/* The same on the host, the flag in a variable. */
+static uint32_t emu_carry;
+
+static inline uint32_t emu_low(uint64_t sum)
+{
+	emu_carry = (uint32_t)(sum >> 32) & 1;
+	return (uint32_t)sum;
+}
+
+static inline uint32_t add_cc(uint32_t a, uint32_t b) { return emu_low((uint64_t)a + b); }
+static inline uint32_t addc_cc(uint32_t a, uint32_t b) { return emu_low((uint64_t)a + b + emu_carry); }
+static inline uint32_t addc(uint32_t a, uint32_t b) { return a + b + emu_carry; }
+static inline uint32_t sub_cc(uint32_t a, uint32_t b) { return emu_low((uint64_t)a - b); }
+static inline uint32_t subc_cc(uint32_t a, uint32_t b) { return emu_low((uint64_t)a - b - emu_carry); }
+static inline uint32_t subc(uint32_t a, uint32_t b) { return a - b - emu_carry; }
+
+static inline uint32_t mad_lo_cc(uint32_t a, uint32_t b, uint32_t c)
+{
+	return emu_low((uint64_t)(a * b) + c);
+}
+
+static inline uint32_t madc_lo_cc(uint32_t a, uint32_t b, uint32_t c)
+{
+	return emu_low((uint64_t)(a * b) + c + emu_carry);
+}
+
+static inline uint32_t madc_hi_cc(uint32_t a, uint32_t b, uint32_t c)
+{
+	return emu_low(((uint64_t)a * b >> 32) + c + emu_carry);
+}
+
+static inline uint32_t madc_hi(uint32_t a, uint32_t b, uint32_t c)
+{
+	return (uint32_t)((uint64_t)a * b >> 32) + c + emu_carry;
+}
+
 #endif /* __CUDA_ARCH__ */
 
 template <class M> struct alignas(16) felem {
@@ -208,8 +260,6 @@ template <class M> __device__ __forceinline__ bool fe_equal(const felem<M> &a, c
 		x |= a.l[i] ^ b.l[i];
 	return x == 0;
 }
-
-#ifdef __CUDA_ARCH__
 
 /* a - modulus where a >= modulus; a < 2 * modulus */
 template <class M> __device__ __forceinline__ void fe_reduce_once(felem<M> &a)
@@ -273,16 +323,43 @@ __device__ __forceinline__ void fe_row_mad(uint32_t *acc, const uint32_t *a, uin
 	}
 }
 
+/* the rest of a row of multiples of the modulus, from its third limb on */
 template <class M>
-__device__ __forceinline__ void fe_row_mod(uint32_t *acc, int first, uint32_t m)
+__device__ __forceinline__ void fe_row_mod_rest(uint32_t *acc, int first, uint32_t m)
 {
-	acc[0] = mad_lo_cc(M::mod(first), m, acc[0]);
-	acc[1] = madc_hi_cc(M::mod(first), m, acc[1]);
 #pragma unroll
 	for (int j = 2; j < M::N; j += 2) {
 		acc[j] = madc_lo_cc(M::mod(first + j), m, acc[j]);
 		acc[j + 1] = madc_hi_cc(M::mod(first + j), m, acc[j + 1]);
 	}
+}
+
+/*
+ * The multiple of the modulus that clears lo[0]; its carry out stays in the
+ * flag.  Where the two lowest limbs are 1 and 2^32 - 1, m is -lo[0], and their
+ * products are m and (lo[0], m - 1): additions, an eighth of the row.
+ */
+template <class M> __device__ __forceinline__ void fe_row_clear(uint32_t *lo, uint32_t *hi)
+{
+	uint32_t m = lo[0] * M::m0();
+
+	if (M::SPARSE) {
+		hi[0] = add_cc(hi[0], lo[0]);
+		hi[1] = addc_cc(hi[1], m ? m - 1 : 0);
+	} else {
+		hi[0] = mad_lo_cc(M::mod(1), m, hi[0]);
+		hi[1] = madc_hi_cc(M::mod(1), m, hi[1]);
+	}
+	fe_row_mod_rest<M>(hi, 1, m);
+	/* the top carry of hi is lost only if the sum passed 2^(32(N+1)): it cannot */
+	if (M::SPARSE) {
+		lo[0] = add_cc(lo[0], m);
+		lo[1] = addc_cc(lo[1], 0);
+	} else {
+		lo[0] = mad_lo_cc(M::mod(0), m, lo[0]);
+		lo[1] = madc_hi_cc(M::mod(0), m, lo[1]);
+	}
+	fe_row_mod_rest<M>(lo, 0, m);
 }
 
 /*
@@ -295,7 +372,6 @@ __device__ __forceinline__ void fe_row(uint32_t *lo, uint32_t *hi, const uint32_
 				       bool first)
 {
 	const int N = M::N;
-	uint32_t m;
 
 	if (first) {
 #pragma unroll
@@ -323,10 +399,7 @@ __device__ __forceinline__ void fe_row(uint32_t *lo, uint32_t *hi, const uint32_
 		fe_row_mad<M::N>(lo, a, b);
 		hi[N - 1] = addc(hi[N - 1], 0);
 	}
-	m = lo[0] * M::M0;
-	fe_row_mod<M>(hi, 1, m);
-	/* the top carry of hi is lost only if the sum passed 2^(32(N+1)): it cannot */
-	fe_row_mod<M>(lo, 0, m);
+	fe_row_clear<M>(lo, hi);
 	hi[N - 1] = addc(hi[N - 1], 0);
 }
 
@@ -354,99 +427,121 @@ __device__ __forceinline__ felem<M> fe_mul(const felem<M> &a, const felem<M> &b)
 	return r;
 }
 
-#else /* host */
-
-template <class M> static inline void fe_reduce_once(felem<M> &a)
+/* acc += a * b[0], b[2], ... of n limbs, n even; returns the carry */
+static __device__ __forceinline__ uint32_t fe_chain(uint32_t *acc, uint32_t a, const uint32_t *b, int n)
 {
-	uint32_t d[M::N];
-	uint64_t borrow = 0;
-
-	for (int i = 0; i < M::N; i++) {
-		uint64_t x = (uint64_t)a.l[i] - M::mod(i) - borrow;
-
-		d[i] = (uint32_t)x;
-		borrow = x >> 63;
+	acc[0] = mad_lo_cc(a, b[0], acc[0]);
+	acc[1] = madc_hi_cc(a, b[0], acc[1]);
+#pragma unroll
+	for (int j = 2; j < n; j += 2) {
+		acc[j] = madc_lo_cc(a, b[j], acc[j]);
+		acc[j + 1] = madc_hi_cc(a, b[j], acc[j + 1]);
 	}
-	if (!borrow)
-		for (int i = 0; i < M::N; i++)
-			a.l[i] = d[i];
+	return addc(0, 0);
 }
 
-template <class M> static inline felem<M> fe_add(const felem<M> &a, const felem<M> &b)
-{
-	felem<M> r;
-	uint64_t x = 0;
-
-	for (int i = 0; i < M::N; i++) {
-		x += (uint64_t)a.l[i] + b.l[i];
-		r.l[i] = (uint32_t)x;
-		x >>= 32;
-	}
-	fe_reduce_once(r);
-	return r;
-}
-
-template <class M> static inline felem<M> fe_sub(const felem<M> &a, const felem<M> &b)
-{
-	felem<M> r;
-	uint64_t borrow = 0, x = 0;
-
-	for (int i = 0; i < M::N; i++) {
-		uint64_t d = (uint64_t)a.l[i] - b.l[i] - borrow;
-
-		r.l[i] = (uint32_t)d;
-		borrow = d >> 63;
-	}
-	if (borrow)
-		for (int i = 0; i < M::N; i++) {
-			x += (uint64_t)r.l[i] + M::mod(i);
-			r.l[i] = (uint32_t)x;
-			x >>= 32;
-		}
-	return r;
-}
-
-template <class M> static inline felem<M> fe_mul(const felem<M> &a, const felem<M> &b)
+/*
+ * The 2N limbs of a^2: products of unlike limbs once, in two accumulators by the
+ * parity of their place, doubled, and the squares of the limbs added.
+ */
+template <class M> __device__ __forceinline__ void fe_wide_sqr(uint32_t *t, const uint32_t *a)
 {
 	const int N = M::N;
-	uint32_t t[M::N + 2] = { 0 };
+	uint32_t odd[2 * N];
+
+#pragma unroll
+	for (int i = 0; i < 2 * N; i++)
+		t[i] = odd[i] = 0;
+#pragma unroll
+	for (int i = 0; i < N - 1; i++) {
+		/* places 2i + 1, 2i + 3, ... and 2i + 2, 2i + 4, ... */
+		int n1 = (N - i) / 2 * 2, n2 = (N - 1 - i) / 2 * 2;
+		uint32_t carry;
+
+		/* a chain that ends on an untouched pair carries nothing out */
+		carry = fe_chain(&odd[2 * i + 1], a[i], &a[i + 1], n1);
+		if (2 * i + 1 + n1 < 2 * N)
+			odd[2 * i + 1 + n1] += carry;
+		if (n2) {
+			carry = fe_chain(&t[2 * i + 2], a[i], &a[i + 2], n2);
+			if (2 * i + 2 + n2 < 2 * N)
+				t[2 * i + 2 + n2] += carry;
+		}
+	}
+	t[1] = odd[1];
+	t[2] = add_cc(t[2], odd[2]);
+#pragma unroll
+	for (int i = 3; i < 2 * N - 1; i++)
+		t[i] = addc_cc(t[i], odd[i]);
+	t[2 * N - 1] = addc(t[2 * N - 1], odd[2 * N - 1]);
+#pragma unroll
+	for (int i = 2 * N - 1; i > 1; i--)
+		t[i] = __funnelshift_l(t[i - 1], t[i], 1);
+	t[1] <<= 1;
+	t[0] = mad_lo_cc(a[0], a[0], 0);
+	t[1] = madc_hi_cc(a[0], a[0], t[1]);
+#pragma unroll
+	for (int i = 1; i < N - 1; i++) {
+		t[2 * i] = madc_lo_cc(a[i], a[i], t[2 * i]);
+		t[2 * i + 1] = madc_hi_cc(a[i], a[i], t[2 * i + 1]);
+	}
+	t[2 * N - 2] = madc_lo_cc(a[N - 1], a[N - 1], t[2 * N - 2]);
+	t[2 * N - 1] = madc_hi(a[N - 1], a[N - 1], t[2 * N - 1]);
+}
+
+/* one row of a Montgomery reduction alone, the accumulators as in fe_row */
+template <class M> __device__ __forceinline__ void fe_row_reduce(uint32_t *lo, uint32_t *hi)
+{
+	const int N = M::N;
+	uint32_t m;
+
+	lo[0] = add_cc(lo[0], hi[1]);
+	m = lo[0] * M::m0();
+#pragma unroll
+	for (int j = 0; j < N - 2; j += 2) {
+		hi[j] = madc_lo_cc(M::mod(j + 1), m, hi[j + 2]);
+		hi[j + 1] = madc_hi_cc(M::mod(j + 1), m, hi[j + 3]);
+	}
+	hi[N - 2] = madc_lo_cc(M::mod(N - 1), m, 0);
+	hi[N - 1] = madc_hi(M::mod(N - 1), m, 0);
+	lo[0] = mad_lo_cc(M::mod(0), m, lo[0]);
+	lo[1] = madc_hi_cc(M::mod(0), m, lo[1]);
+	fe_row_mod_rest<M>(lo, 0, m);
+	hi[N - 1] = addc(hi[N - 1], 0);
+}
+
+/* 222 wide products instead of 288; not worth it where the modulus is sparse */
+template <class M> __device__ __forceinline__ felem<M> fe_sqr(const felem<M> &a)
+{
+	const int N = M::N;
+	uint32_t t[2 * N], odd[N];
 	felem<M> r;
 
-	for (int i = 0; i < N; i++) {
-		uint64_t x = 0;
-		uint32_t m;
-
-		for (int j = 0; j < N; j++) {
-			x += (uint64_t)a.l[j] * b.l[i] + t[j];
-			t[j] = (uint32_t)x;
-			x >>= 32;
-		}
-		x += t[N];
-		t[N] = (uint32_t)x;
-		t[N + 1] = (uint32_t)(x >> 32);
-		m = t[0] * M::M0;
-		x = ((uint64_t)m * M::mod(0) + t[0]) >> 32;
-		for (int j = 1; j < N; j++) {
-			x += (uint64_t)m * M::mod(j) + t[j];
-			t[j - 1] = (uint32_t)x;
-			x >>= 32;
-		}
-		x += t[N];
-		t[N - 1] = (uint32_t)x;
-		t[N] = t[N + 1] + (uint32_t)(x >> 32);
-	}
+	if (M::SPARSE)
+		return fe_mul(a, a);
+	fe_wide_sqr<M>(t, a.l);
+#pragma unroll
 	for (int i = 0; i < N; i++)
-		r.l[i] = t[i];
+		odd[i] = 0;
+#pragma unroll
+	for (int i = 0; i < N; i += 2) {
+		fe_row_reduce<M>(t, odd);
+		fe_row_reduce<M>(odd, t);
+	}
+	r.l[0] = add_cc(t[0], odd[1]);
+#pragma unroll
+	for (int i = 1; i < N - 1; i++)
+		r.l[i] = addc_cc(t[i], odd[i + 1]);
+	r.l[N - 1] = addc(t[N - 1], 0);
+	r.l[0] = add_cc(r.l[0], t[N]);
+#pragma unroll
+	for (int i = 1; i < N - 1; i++)
+		r.l[i] = addc_cc(r.l[i], t[N + i]);
+	r.l[N - 1] = addc(r.l[N - 1], t[2 * N - 1]);
 	fe_reduce_once(r);
 	return r;
 }
 
-#endif
-
-template <class M> __device__ __forceinline__ felem<M> fe_sqr(const felem<M> &a)
-{
-	return fe_mul(a, a);
-}
 
 template <class M> __device__ __forceinline__ felem<M> fe_double(const felem<M> &a)
 {
