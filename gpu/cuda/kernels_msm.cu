@@ -4,7 +4,8 @@
 #include "gpu/cuda/scan.cuh"
 #include "gpu/cuda/sort.cuh"
 
-#define MSM_KERNELS(g, F)								\
+/* sum_blocks: of the sums of buckets that a multiprocessor is to hold */
+#define MSM_KERNELS(g, F, sum_blocks)							\
 extern "C" __global__ __launch_bounds__(256)						\
 void msm_round_counts_##g(const uint32_t *starts, uint32_t n_keys,			\
 		const affine<F> *points, const uint32_t *values, int clear,		\
@@ -32,18 +33,18 @@ void msm_add_backward_##g(const affine<F> *points, const uint32_t *values,		\
 	msm_add_backward_body<F>(points, values, pairs, n_slots, n_threads, prefix,	\
 				 totals, out);						\
 }											\
-extern "C" __global__ __launch_bounds__(128)						\
+extern "C" __global__ __launch_bounds__(128, sum_blocks)					\
 void msm_buckets_##g(const affine<F> *buckets, uint32_t n_buckets, uint32_t n_windows,	\
-		uint32_t piece, xyzz<F> *partial)					\
+		uint32_t piece, xyzz<F> *sums, xyzz<F> *runs)				\
 {											\
-	msm_buckets_body<F>(buckets, n_buckets, n_windows, piece, partial);		\
+	msm_buckets_body<F>(buckets, n_buckets, n_windows, piece, sums, runs);		\
 }											\
-extern "C" __global__ __launch_bounds__(128)						\
-void msm_fold_##g(const xyzz<F> *in, uint32_t n_in, uint32_t n_out, uint32_t n_rows,	\
-		xyzz<F> *out)								\
+extern "C" __global__ __launch_bounds__(128, sum_blocks)					\
+void msm_fold_##g(const xyzz<F> *sums, const xyzz<F> *runs, uint32_t n, uint32_t width,	\
+		int log_span, uint32_t n_rows, xyzz<F> *sums_out, xyzz<F> *runs_out)	\
 {											\
-	msm_fold_body<F>(in, n_in, n_out, n_rows, out);					\
+	msm_fold_body<F>(sums, runs, n, width, log_span, n_rows, sums_out, runs_out);	\
 }
 
-MSM_KERNELS(g1, fp_t)
-MSM_KERNELS(g2, fp2_t)
+MSM_KERNELS(g1, fp_t, 3)
+MSM_KERNELS(g2, fp2_t, 2)

@@ -20,8 +20,12 @@
 /* additions that share a thread, and threads' products that share an inversion */
 #define ADDS_PER_THREAD 32
 #define PRODUCTS_PER_INVERSION 32
-#define BUCKETS_PER_THREAD 64
-#define FOLD 16
+#define MIN_PRODUCTS_PER_INVERSION 4
+/* buckets summed at once: enough to fill the device, bounded for the memory */
+#define BATCH_BUCKETS (1ull << 22)
+#define MIN_BUCKETS_PER_THREAD 4
+#define MAX_BUCKETS_PER_THREAD 64
+#define LOG_FOLD 2
 
 struct group_kernels {
 	enum cuda_kernel round_counts, add_forward, invert, add_backward, buckets, fold;
@@ -85,7 +89,7 @@ struct work {
 	CUdeviceptr keys[2], values[2];
 	CUdeviceptr starts[2], counts, scan;
 	CUdeviceptr pairs, points[2], prefix, totals, scratch;
-	CUdeviceptr buckets;
+	CUdeviceptr buckets;		/* the caller's, n_keys points */
 };
 
 static uint64_t sort_tiles(uint64_t n)
@@ -107,12 +111,29 @@ static uint32_t add_threads(const struct cuda_ctx *ctx, uint64_t slots)
 	return (uint32_t)(t < slots ? t : slots);
 }
 
+/*
+ * Inversions for that many products.  One is worth about 20 products in work but
+ * 30 in time, and sharing costs three products one after the other: fill the
+ * device with few warps first, then share.
+ */
+static uint32_t inversions_for(const struct cuda_ctx *ctx, uint32_t products)
+{
+	uint32_t full = (uint32_t)ctx->sm_count * 256;
+	uint32_t share = (products + full - 1) / full;
+
+	if (share < MIN_PRODUCTS_PER_INVERSION)
+		share = MIN_PRODUCTS_PER_INVERSION;
+	if (share > PRODUCTS_PER_INVERSION)
+		share = PRODUCTS_PER_INVERSION;
+	return (products + share - 1) / share;
+}
+
 static void work_free(struct cuda_ctx *ctx, struct work *w)
 {
 	CUdeviceptr *all[] = {
 		&w->keys[0], &w->keys[1], &w->values[0], &w->values[1], &w->starts[0],
 		&w->starts[1], &w->counts, &w->scan, &w->pairs, &w->points[0], &w->points[1],
-		&w->prefix, &w->totals, &w->scratch, &w->buckets,
+		&w->prefix, &w->totals, &w->scratch,
 	};
 	size_t i;
 
@@ -127,7 +148,7 @@ struct buffer {
 	uint64_t bytes;
 };
 
-#define WORK_BUFFERS 15
+#define WORK_BUFFERS 14
 
 static void work_layout(const struct cuda_ctx *ctx, enum cuda_group group, struct work *w,
 			struct buffer buffers[WORK_BUFFERS])
@@ -154,7 +175,6 @@ static void work_layout(const struct cuda_ctx *ctx, enum cuda_group group, struc
 		{ &w->prefix, field * slots },
 		{ &w->totals, field * threads },
 		{ &w->scratch, field * threads },
-		{ &w->buckets, point * w->n_keys },
 	}, sizeof(struct buffer) * WORK_BUFFERS);
 }
 
@@ -256,7 +276,7 @@ static int reduce_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr
 					    &w->prefix, &w->totals });
 		if (r)
 			return r;
-		inversions = (threads + PRODUCTS_PER_INVERSION - 1) / PRODUCTS_PER_INVERSION;
+		inversions = inversions_for(ctx, threads);
 		r = cuda_launch(ctx, g->invert, blocks_for(inversions, ADD_THREADS), ADD_THREADS, 0,
 				(void *[]){ &w->totals, &threads, &inversions, &w->scratch });
 		if (r)
@@ -293,8 +313,8 @@ static void window_bias(int c, int windows, uint32_t bias[9])
 }
 
 /*
- * Cost in additions: n a window for the lists, and for each bucket two sums
- * that cost about two and a half list additions each.
+ * Cost in additions: n a window for the lists, sorting included, and for each
+ * bucket two sums that cost about two list additions each.
  */
 static int choose_window(uint64_t n)
 {
@@ -303,7 +323,7 @@ static int choose_window(uint64_t n)
 
 	for (c = 4; c <= MAX_WINDOW; c++) {
 		uint64_t windows = (SCALAR_BITS + c - 1) / c;
-		uint64_t cost = windows * (n + (5ull << (c - 1)));
+		uint64_t cost = windows * (n + (4ull << (c - 1)));
 
 		if (cost < best_cost) {
 			best_cost = cost;
@@ -367,80 +387,146 @@ static void combine_g2(const struct g2_xyzz *sums, int windows, int c, struct g2
 	}
 }
 
-/* Sums the buckets of count windows; sums[count] on the host. */
-static int sum_buckets(struct cuda_ctx *ctx, enum cuda_group group, struct work *w, uint32_t n_buckets,
-		       uint32_t count, uint8_t *sums)
+/* Sums the buckets of count windows, n_buckets (a power of two) each; sums[count] on the host. */
+static int sum_buckets(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr buckets,
+		       uint32_t n_buckets, uint32_t count, uint8_t *out)
 {
 	const struct group_kernels *g = &groups[group];
 	uint64_t size = 2 * cuda_point_size(group);
-	uint32_t piece = BUCKETS_PER_THREAD;
-	uint32_t pieces = (n_buckets + piece - 1) / piece;
-	CUdeviceptr partial[2] = { 0, 0 };
-	int r, side = 0;
+	uint64_t per_thread = (uint64_t)n_buckets * count / ((uint64_t)ctx->sm_count * 512);
+	uint32_t piece = MIN_BUCKETS_PER_THREAD, pieces, width = 1u << LOG_FOLD;
+	CUdeviceptr sums[2] = { 0, 0 }, runs[2] = { 0, 0 };
+	int log_span = 0, side = 0, i, r = 0;
 
-	r = cuda_alloc(ctx, &partial[0], size * pieces * count);
-	if (!r)
-		r = cuda_alloc(ctx, &partial[1], size * count * ((pieces + FOLD - 1) / FOLD));
+	while (piece < MAX_BUCKETS_PER_THREAD && 2 * piece <= per_thread)
+		piece *= 2;
+	while (piece > n_buckets)
+		piece /= 2;
+	while (1u << log_span < piece)
+		log_span++;
+	pieces = n_buckets / piece;
+	for (i = 0; i < 2 && !r; i++) {
+		uint64_t n = i ? (pieces + width - 1) / width : pieces;
+
+		r = cuda_alloc(ctx, &sums[i], size * n * count);
+		if (!r)
+			r = cuda_alloc(ctx, &runs[i], size * n * count);
+	}
 	if (!r)
 		r = cuda_launch(ctx, g->buckets, blocks_for((uint64_t)pieces * count, ADD_THREADS),
-				ADD_THREADS, 0, (void *[]){ &w->buckets, &n_buckets, &count, &piece,
-							    &partial[0] });
+				ADD_THREADS, 0, (void *[]){ &buckets, &n_buckets, &count, &piece,
+							    &sums[0], &runs[0] });
 	while (!r && pieces > 1) {
-		uint32_t to = (pieces + FOLD - 1) / FOLD;
+		uint32_t to = (pieces + width - 1) / width;
 
 		r = cuda_launch(ctx, g->fold, blocks_for((uint64_t)to * count, ADD_THREADS), ADD_THREADS,
-				0, (void *[]){ &partial[side], &pieces, &to, &count,
-					       &partial[side ^ 1] });
+				0, (void *[]){ &sums[side], &runs[side], &pieces, &width, &log_span,
+					       &count, &sums[side ^ 1], &runs[side ^ 1] });
 		pieces = to;
+		log_span += LOG_FOLD;
 		side ^= 1;
 	}
 	if (!r)
-		r = cuda_copy_down(ctx, sums, partial[side], size * count);
-	cuda_free(ctx, partial[0]);
-	cuda_free(ctx, partial[1]);
+		r = cuda_copy_down(ctx, out, sums[side], size * count);
+	for (i = 0; i < 2; i++) {
+		cuda_free(ctx, sums[i]);
+		cuda_free(ctx, runs[i]);
+	}
 	return r;
 }
 
-/* One piece of a sum that fits the arena: all its windows, by groups. */
-static int msm_windows(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
-		       CUdeviceptr scalars, CUdeviceptr index, uint32_t n, int c, int per_group,
-		       CUdeviceptr bias, uint8_t *sums)
+/* How the windows of a sum are cut: sorted and added a group at a time, summed a batch. */
+struct cut {
+	int c, windows, per_group, per_batch;
+};
+
+/* Lists to buckets, of count windows from first on. */
+static int msm_group(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
+		     CUdeviceptr scalars, CUdeviceptr index, uint32_t n, const struct cut *cut,
+		     int first, int count, CUdeviceptr bias, CUdeviceptr buckets)
 {
-	int windows = (SCALAR_BITS + c - 1) / c, first, r = 0;
-	uint32_t n_buckets = 1u << (c - 1);
+	uint32_t pairs = n * (uint32_t)count, keys = (uint32_t)count << (cut->c - 1);
+	int c = cut->c, r;
 	struct work w;
 
-	for (first = 0; first < windows && !r; first += per_group) {
-		int count = windows - first < per_group ? windows - first : per_group;
-		uint32_t pairs = n * (uint32_t)count, keys = n_buckets * (uint32_t)count;
-
-		r = work_alloc(ctx, group, pairs, keys, &w);
-		if (r)
-			return r;
-		r = CUDA_RUN(ctx, msm_digits, n, THREADS, &scalars, &index, &n, &c, &first, &count,
-			     &bias, &w.keys[0], &w.values[0]);
-		if (!r)
-			r = sort_pairs(ctx, &w, pairs, keys);
-		if (!r)
-			r = CUDA_RUN(ctx, msm_starts, (uint64_t)keys + 1, THREADS, &w.keys[0], &pairs,
-				     &keys, &w.starts[0]);
-		if (!r)
-			r = reduce_lists(ctx, group, points, &w, pairs);
-		if (!r)
-			r = sum_buckets(ctx, group, &w, n_buckets, (uint32_t)count,
-					sums + (uint64_t)first * 2 * cuda_point_size(group));
-		work_free(ctx, &w);
-	}
+	r = work_alloc(ctx, group, pairs, keys, &w);
+	if (r)
+		return r;
+	w.buckets = buckets;
+	r = CUDA_RUN(ctx, msm_digits, n, THREADS, &scalars, &index, &n, &c, &first, &count, &bias,
+		     &w.keys[0], &w.values[0]);
+	if (!r)
+		r = sort_pairs(ctx, &w, pairs, keys);
+	if (!r)
+		r = CUDA_RUN(ctx, msm_starts, (uint64_t)keys + 1, THREADS, &w.keys[0], &pairs, &keys,
+			     &w.starts[0]);
+	if (!r)
+		r = reduce_lists(ctx, group, points, &w, pairs);
+	work_free(ctx, &w);
 	return r;
+}
+
+/* One piece of a sum that fits the arena: all its windows. */
+static int msm_windows(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
+		       CUdeviceptr scalars, CUdeviceptr index, uint32_t n, const struct cut *cut,
+		       CUdeviceptr bias, uint8_t *sums)
+{
+	uint64_t point = cuda_point_size(group);
+	uint32_t n_buckets = 1u << (cut->c - 1);
+	CUdeviceptr buckets;
+	int batch, r;
+
+	r = cuda_alloc(ctx, &buckets, point * n_buckets * (uint64_t)cut->per_batch);
+	for (batch = 0; batch < cut->windows && !r; batch += cut->per_batch) {
+		int left = cut->windows - batch, at;
+
+		if (left > cut->per_batch)
+			left = cut->per_batch;
+		for (at = 0; at < left && !r; at += cut->per_group)
+			r = msm_group(ctx, group, points, scalars, index, n, cut, batch + at,
+				      left - at < cut->per_group ? left - at : cut->per_group, bias,
+				      buckets + point * n_buckets * (uint64_t)at);
+		if (!r)
+			r = sum_buckets(ctx, group, buckets, n_buckets, (uint32_t)left,
+					sums + 2 * point * (uint64_t)batch);
+	}
+	cuda_free(ctx, buckets);
+	return r;
+}
+
+/* Bytes that a piece of n needs with these groups; the sums of pieces are small beside it. */
+static uint64_t cut_bytes(const struct cuda_ctx *ctx, enum cuda_group group, uint64_t n, int c,
+			  int per_group, int per_batch)
+{
+	return work_bytes(ctx, group, n * (uint64_t)per_group, (uint64_t)per_group << (c - 1)) +
+	       2 * (cuda_point_size(group) * (uint64_t)per_batch << (c - 1));
+}
+
+static void cut_windows(const struct cuda_ctx *ctx, enum cuda_group group, uint64_t n, uint64_t room,
+			struct cut *cut)
+{
+	int c = cut->c;
+
+	cut->windows = (SCALAR_BITS + c - 1) / c;
+	cut->per_group = 1;
+	while (cut->per_group < cut->windows && n * (uint64_t)(cut->per_group + 1) <= GROUP_PAIRS &&
+	       cut_bytes(ctx, group, n, c, cut->per_group + 1, cut->per_group + 1) <= room)
+		cut->per_group++;
+	cut->per_batch = cut->per_group;
+	while (cut->per_batch < cut->windows && (cut->per_batch + 1ull) << (c - 1) <= BATCH_BUCKETS &&
+	       cut_bytes(ctx, group, n, c, cut->per_group, cut->per_batch + 1) <= room)
+		cut->per_batch++;
 }
 
 int cuda_msm(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 	     CUdeviceptr scalars, CUdeviceptr index, uint64_t n, void *out)
 {
 	uint8_t sums[MAX_WINDOWS * sizeof(struct g2_xyzz)] __attribute__((aligned(16)));
-	uint64_t piece = n, done, room = cuda_arena_largest(ctx->arena);
-	int c, windows, per_group, r = 0;
+	/* the buffers are separate pieces of the arena: leave a margin for holes */
+	uint64_t piece = n, done, room = cuda_arena_largest(ctx->arena) / 8 * 7;
+	struct cut cut;
 	CUdeviceptr bias_dev = 0;
+	int r;
 	uint32_t bias[9];
 	struct g1 g1;
 	struct g2 g2;
@@ -449,22 +535,16 @@ int cuda_msm(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 	g2_set_infinity(&g2);
 	if (n >= 1ull << 31)
 		return -EINVAL;
-	/* the buffers are separate pieces of the arena: leave a margin for holes */
 	for (;;) {
-		c = choose_window(piece);
-		if (!piece || work_bytes(ctx, group, piece, 1ull << (c - 1)) <= room / 8 * 7)
+		cut.c = choose_window(piece);
+		if (!piece || cut_bytes(ctx, group, piece, cut.c, 1, 1) <= room)
 			break;
 		if (piece < 1024)
 			return -ENOMEM;
 		piece = (piece + 1) / 2;
 	}
-	windows = (SCALAR_BITS + c - 1) / c;
-	for (per_group = 1; per_group < windows; per_group++)
-		if (piece * (per_group + 1) > GROUP_PAIRS ||
-		    work_bytes(ctx, group, piece * (per_group + 1),
-			       (uint64_t)(per_group + 1) << (c - 1)) > room / 8 * 7)
-			break;
-	window_bias(c, windows, bias);
+	cut_windows(ctx, group, piece, room, &cut);
+	window_bias(cut.c, cut.windows, bias);
 	r = cuda_alloc(ctx, &bias_dev, sizeof(bias));
 	if (!r)
 		r = cuda_copy_up(ctx, bias_dev, bias, sizeof(bias));
@@ -472,17 +552,17 @@ int cuda_msm(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 		uint32_t now = (uint32_t)(n - done < piece ? n - done : piece);
 
 		r = msm_windows(ctx, group, index ? points : points + done * cuda_point_size(group),
-				scalars + 32 * done, index ? index + 4 * done : 0, now, c, per_group,
-				bias_dev, sums);
+				scalars + 32 * done, index ? index + 4 * done : 0, now, &cut, bias_dev,
+				sums);
 		if (!r && group == CUDA_G1) {
 			struct g1 t;
 
-			combine_g1((const struct g1_xyzz *)sums, windows, c, &t);
+			combine_g1((const struct g1_xyzz *)sums, cut.windows, cut.c, &t);
 			g1_add(&g1, &g1, &t);
 		} else if (!r) {
 			struct g2 t;
 
-			combine_g2((const struct g2_xyzz *)sums, windows, c, &t);
+			combine_g2((const struct g2_xyzz *)sums, cut.windows, cut.c, &t);
 			g2_add(&g2, &g2, &t);
 		}
 	}
@@ -499,19 +579,22 @@ int cuda_msm(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 int cuda_sum(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 	     CUdeviceptr values, uint64_t n, void *out)
 {
-	uint64_t size = cuda_point_size(group), piece = n, done, room = cuda_arena_largest(ctx->arena);
+	uint64_t size = cuda_point_size(group), piece = n, done;
+	uint64_t room = cuda_arena_largest(ctx->arena) / 8 * 7;
+	CUdeviceptr total = 0;
 	struct g2_affine sum;
 	struct g1 g1;
 	struct g2 g2;
-	int r = 0;
+	int r;
 
 	g1_set_infinity(&g1);
 	g2_set_infinity(&g2);
-	while (piece && work_bytes(ctx, group, piece, 1) > room / 8 * 7) {
+	while (piece && work_bytes(ctx, group, piece, 1) > room) {
 		if (piece < 1024)
 			return -ENOMEM;
 		piece = (piece + 1) / 2;
 	}
+	r = cuda_alloc(ctx, &total, size);
 	for (done = 0; done < n && !r; done += piece) {
 		uint32_t now = (uint32_t)(n - done < piece ? n - done : piece);
 		uint32_t starts[2] = { 0, now };
@@ -519,7 +602,8 @@ int cuda_sum(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 
 		r = work_alloc(ctx, group, now, 1, &w);
 		if (r)
-			return r;
+			break;
+		w.buckets = total;
 		/* one list: every key is 0 */
 		r = cuda_clear(ctx, w.keys[0], 4ull * now);
 		if (!r)
@@ -530,13 +614,14 @@ int cuda_sum(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 		if (!r)
 			r = reduce_lists(ctx, group, points, &w, now);
 		if (!r)
-			r = cuda_copy_down(ctx, &sum, w.buckets, size);
+			r = cuda_copy_down(ctx, &sum, total, size);
 		work_free(ctx, &w);
 		if (!r && group == CUDA_G1)
 			g1_add_affine(&g1, &g1, (const struct g1_affine *)&sum);
 		else if (!r)
 			g2_add_affine(&g2, &g2, &sum);
 	}
+	cuda_free(ctx, total);
 	if (r)
 		return r;
 	if (group == CUDA_G1)

@@ -141,23 +141,33 @@ template <class F> static __device__ __forceinline__ affine<F> affine_inf()
 	return affine<F>{ f_const<F>::zero(), f_const<F>::zero() };
 }
 
-/* The i-th point of a round: in the first by value from the caller's points. */
-template <class F>
-static __device__ __forceinline__ F load_x(const affine<F> *points, const uint32_t *values, uint32_t i)
+/*
+ * A round's i-th point is named by a word like a value: in the first round by the
+ * caller's, later by its place.
+ */
+static __device__ __forceinline__ uint32_t point_name(const uint32_t *values, uint32_t i)
 {
-	return points[values ? values[i] & MSM_INDEX : i].x;
+	return values ? values[i] : i;
 }
 
 template <class F>
-static __device__ __forceinline__ F load_y(const affine<F> *points, const uint32_t *values, uint32_t i)
+static __device__ __forceinline__ F load_x(const affine<F> *points, uint32_t name)
 {
-	if (values) {
-		uint32_t v = values[i];
-		F y = points[v & MSM_INDEX].y;
+	return points[name & MSM_INDEX].x;
+}
 
-		return v & MSM_SIGN ? f_neg(y) : y;
-	}
-	return points[i].y;
+template <class F>
+static __device__ __forceinline__ F load_y(const affine<F> *points, uint32_t name)
+{
+	F y = points[name & MSM_INDEX].y;
+
+	return name & MSM_SIGN ? f_neg(y) : y;
+}
+
+template <class F>
+static __device__ __forceinline__ affine<F> load_point(const affine<F> *points, uint32_t name)
+{
+	return affine<F>{ load_x(points, name), load_y(points, name) };
 }
 
 /*
@@ -178,7 +188,7 @@ static __device__ __forceinline__ void msm_round_counts_body(const uint32_t *sta
 	begin = starts[k];
 	len = starts[k + 1] - begin;
 	if (len == 1)
-		buckets[k] = affine<F>{ load_x(points, values, begin), load_y(points, values, begin) };
+		buckets[k] = load_point(points, point_name(values, begin));
 	else if (len == 0 && clear)
 		buckets[k] = affine_inf<F>();
 	counts[k] = len > 1 ? (len + 1) / 2 : 0;
@@ -212,31 +222,44 @@ void msm_round_pairs(const uint32_t *keys, uint32_t n, uint32_t n_keys, const ui
 
 enum msm_case { MSM_ADD, MSM_DOUBLE, MSM_FIRST, MSM_SECOND, MSM_CANCEL };
 
+/* A slot's points by name. */
+struct msm_slot {
+	uint32_t first, second;
+	bool single;
+};
+
+static __device__ __forceinline__ struct msm_slot msm_slot_load(const uint32_t *values, uint32_t pair)
+{
+	uint32_t i = pair & ~MSM_SINGLE;
+	struct msm_slot s;
+
+	s.single = pair & MSM_SINGLE;
+	s.first = point_name(values, i);
+	s.second = s.single ? s.first : point_name(values, i + 1);
+	return s;
+}
+
 /* What slot's addition is, and its denominator (1 where there is none). */
 template <class F>
 static __device__ __forceinline__ enum msm_case msm_classify(const affine<F> *points,
-		const uint32_t *values, uint32_t pair, F &x1, F &x2, F &d)
+		const struct msm_slot &s, F &x1, F &x2, F &d)
 {
-	uint32_t i = pair & ~MSM_SINGLE;
-
-	d = f_const<F>::one();
-	x1 = load_x(points, values, i);
-	if (pair & MSM_SINGLE)
+	x1 = load_x(points, s.first);
+	x2 = load_x(points, s.second);
+	if (s.single)
 		return MSM_FIRST;
-	x2 = load_x(points, values, i + 1);
 	/* x = 0 may be infinity; only then is y looked at */
-	if (f_is_zero(x1) && f_is_zero(load_y(points, values, i)))
+	if (f_is_zero(x1) && f_is_zero(load_y(points, s.first)))
 		return MSM_SECOND;
-	if (f_is_zero(x2) && f_is_zero(load_y(points, values, i + 1)))
+	if (f_is_zero(x2) && f_is_zero(load_y(points, s.second)))
 		return MSM_FIRST;
 	d = f_sub(x2, x1);
 	if (f_is_zero(d)) {
-		F y1 = load_y(points, values, i);
+		F y1 = load_y(points, s.first);
 
 		d = f_double(y1);
-		if (f_equal(y1, load_y(points, values, i + 1)) && !f_is_zero(d))
+		if (f_equal(y1, load_y(points, s.second)) && !f_is_zero(d))
 			return MSM_DOUBLE;
-		d = f_const<F>::one();
 		return MSM_CANCEL;
 	}
 	return MSM_ADD;
@@ -258,7 +281,8 @@ static __device__ __forceinline__ void msm_add_forward_body(const affine<F> *poi
 	if (t >= n_threads)
 		return;
 	for (uint32_t slot = t; slot < n_slots; slot += n_threads) {
-		enum msm_case what = msm_classify(points, values, pairs[slot], x1, x2, d);
+		struct msm_slot s = msm_slot_load(values, pairs[slot]);
+		enum msm_case what = msm_classify(points, s, x1, x2, d);
 
 		prefix[slot] = acc;
 		if (what == MSM_ADD || what == MSM_DOUBLE)
@@ -307,32 +331,30 @@ static __device__ __forceinline__ void msm_add_backward_body(const affine<F> *po
 	inv = totals[t];
 	slot = t + (n_slots - 1 - t) / n_threads * n_threads;
 	for (;; slot -= n_threads) {
-		uint32_t pair = pairs[slot], i = pair & ~MSM_SINGLE;
+		struct msm_slot s = msm_slot_load(values, pairs[slot]);
 		F x1, x2, d, lambda, y1;
-		enum msm_case what = msm_classify(points, values, pair, x1, x2, d);
+		enum msm_case what = msm_classify(points, s, x1, x2, d);
 
 		if (what == MSM_ADD || what == MSM_DOUBLE) {
 			affine<F> r;
 
 			lambda = f_mul(inv, prefix[slot]);
 			inv = f_mul(inv, d);
-			y1 = load_y(points, values, i);
+			y1 = load_y(points, s.first);
 			if (what == MSM_ADD) {
-				lambda = f_mul(lambda, f_sub(load_y(points, values, i + 1), y1));
+				d = f_sub(load_y(points, s.second), y1);
 			} else {
-				F xx = f_sqr(x1);
-
-				lambda = f_mul(lambda, f_add(f_double(xx), xx));
+				d = f_sqr(x1);
+				d = f_add(f_double(d), d);
 			}
+			lambda = f_mul(lambda, d);
 			r.x = f_sub(f_sub(f_sqr(lambda), x1), x2);
 			r.y = f_sub(f_mul(lambda, f_sub(x1, r.x)), y1);
 			out[slot] = r;
 		} else if (what == MSM_CANCEL) {
 			out[slot] = affine_inf<F>();
 		} else {
-			if (what == MSM_SECOND)
-				i++;
-			out[slot] = affine<F>{ load_x(points, values, i), load_y(points, values, i) };
+			out[slot] = load_point(points, what == MSM_SECOND ? s.second : s.first);
 		}
 		if (slot < n_threads)
 			break;
@@ -340,12 +362,13 @@ static __device__ __forceinline__ void msm_add_backward_body(const affine<F> *po
 }
 
 /*
- * Sum of (b + 1) * bucket[b] over the n_buckets of each window, in pieces of
- * `piece` buckets a thread.  partial[window * pieces + piece index].
+ * The sum of (b + 1) * bucket[b] over the buckets of each window, first in pieces
+ * of `piece` buckets a thread: sums[t] takes the place within the piece for b,
+ * runs[t] is the plain sum.  pieces a window, window after window.
  */
 template <class F>
 static __device__ __forceinline__ void msm_buckets_body(const affine<F> *buckets, uint32_t n_buckets,
-		uint32_t n_windows, uint32_t piece, xyzz<F> *partial)
+		uint32_t n_windows, uint32_t piece, xyzz<F> *sums, xyzz<F> *runs)
 {
 	uint32_t pieces = (n_buckets + piece - 1) / piece;
 	uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
@@ -359,29 +382,37 @@ static __device__ __forceinline__ void msm_buckets_body(const affine<F> *buckets
 		run = xyzz_add_affine(run, buckets[(size_t)window * n_buckets + b]);
 		sum = xyzz_add(sum, run);
 	}
-	if (lo)
-		sum = xyzz_add(sum, xyzz_mul_u32(run, lo));
-	partial[t] = sum;
+	sums[t] = sum;
+	runs[t] = run;
 }
 
 /*
- * One level of a tree: out[row * n_out + j] = sum of in[row * n_in + j + k * n_out]
- * over all k, for n_rows rows.
+ * Joins `width` pieces at a time: n pieces of 2^log_span buckets each in a row,
+ * one row a window.  A piece's buckets lie i 2^log_span above the first's, so
+ * the sum is that of the sums and 2^log_span times that of i runs[i].
  */
 template <class F>
-static __device__ __forceinline__ void msm_fold_body(const xyzz<F> *in, uint32_t n_in, uint32_t n_out,
-		uint32_t n_rows, xyzz<F> *out)
+static __device__ __forceinline__ void msm_fold_body(const xyzz<F> *sums, const xyzz<F> *runs,
+		uint32_t n, uint32_t width, int log_span, uint32_t n_rows, xyzz<F> *sums_out,
+		xyzz<F> *runs_out)
 {
+	uint32_t n_out = (n + width - 1) / width;
 	uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
-	uint32_t row = t / n_out, j = t % n_out;
-	xyzz<F> sum;
+	uint32_t row = t / n_out, lo = t % n_out * width, hi;
+	xyzz<F> run = xyzz_inf<F>(), shift = xyzz_inf<F>(), sum = xyzz_inf<F>();
 
 	if (row >= n_rows)
 		return;
-	sum = in[(size_t)row * n_in + j];
-	for (uint32_t i = j + n_out; i < n_in; i += n_out)
-		sum = xyzz_add(sum, in[(size_t)row * n_in + i]);
-	out[t] = sum;
+	hi = lo + width < n ? lo + width : n;
+	for (uint32_t i = hi; i-- > lo;) {
+		shift = xyzz_add(shift, run);
+		run = xyzz_add(run, runs[(size_t)row * n + i]);
+		sum = xyzz_add(sum, sums[(size_t)row * n + i]);
+	}
+	for (int i = 0; i < log_span; i++)
+		shift = xyzz_double(shift);
+	sums_out[t] = xyzz_add(sum, shift);
+	runs_out[t] = run;
 }
 
 #endif
