@@ -68,13 +68,19 @@ static __device__ __forceinline__ uint32_t ntt_place(uint32_t u, uint32_t e)
 	return (other >> LO) << (LO + M) | (e & ((1u << M) - 1)) << LO | (other & ((1u << LO) - 1));
 }
 
-/* Shared memory with a gap that keeps strides of 8 and of 8 rows off one bank. */
-static __device__ __forceinline__ uint32_t ntt_pad(uint32_t i)
+/*
+ * Where point i of a tile lies in shared memory, so that no two lanes of a warp
+ * meet in a bank.  Columns leave four words free after every 32: their lanes are
+ * consecutive or four words at a stride of 32.  Rows fold the upper bits into
+ * the lower five: their lanes are consecutive, eight at strides of 64, or at a
+ * stride of eight.
+ */
+template <bool ROWS> static __device__ __forceinline__ uint32_t ntt_at(uint32_t i)
 {
-	return i + (i >> 5) * 4 + (i >> 3);
+	return ROWS ? i ^ (i >> 5 & 7) ^ (i >> 3 & 0x18) : i + (i >> 5) * 4;
 }
 
-#define NTT_SHARED (NTT_TILE + NTT_TILE / 32 * 4 + NTT_TILE / 8)
+#define NTT_SHARED (NTT_TILE + NTT_TILE / 32 * 4)
 
 /*
  * Stages of bits [LO, LO + M): x[e] is the point at ntt_place<K, LO, M>(u, e).
@@ -124,7 +130,7 @@ static __device__ __forceinline__ void ntt_exchange(fr_t x[8], uint32_t u, uint3
 #pragma unroll
 		for (int e = 0; e < 8; e++) {
 			uint32_t j = ntt_place<K, LO1, M1>(u, e);
-			uint32_t at = ntt_pad(ROWS ? c << K | j : j * C + c);
+			uint32_t at = ntt_at<ROWS>(ROWS ? c << K | j : j * C + c);
 
 #pragma unroll
 			for (int l = 0; l < 4; l++)
@@ -134,7 +140,7 @@ static __device__ __forceinline__ void ntt_exchange(fr_t x[8], uint32_t u, uint3
 #pragma unroll
 		for (int e = 0; e < 8; e++) {
 			uint32_t j = ntt_place<K, LO2, M2>(u, e);
-			uint32_t at = ntt_pad(ROWS ? c << K | j : j * C + c);
+			uint32_t at = ntt_at<ROWS>(ROWS ? c << K | j : j * C + c);
 
 #pragma unroll
 			for (int l = 0; l < 4; l++)
@@ -193,7 +199,7 @@ static __device__ __forceinline__ void ntt_pass_body(fr_t *data, int log_n, int 
 			uint32_t j = R ? PLACE(0, R, e) : PLACE(R, B, e);
 
 			x[e] = load_fr(base + ((size_t)j << log_d));
-			if (!ROWS && t)
+			if (!ROWS)
 				x[e] = fe_mul(x[e], power(twiddle,
 					t * (__brev(j) >> (32 - K)) << level));
 		}
@@ -209,7 +215,7 @@ static __device__ __forceinline__ void ntt_pass_body(fr_t *data, int log_n, int 
 	for (int e = 0; e < 8; e++) {
 		uint32_t j = DIT ? PLACE(K - A, A, e) : R ? PLACE(0, R, e) : PLACE(R, B, e);
 
-		if (!DIT && !ROWS && t)
+		if (!DIT && !ROWS)
 			x[e] = fe_mul(x[e], power(twiddle, t * (__brev(j) >> (32 - K)) << level));
 		store_fr(base + ((size_t)j << log_d), x[e]);
 	}
