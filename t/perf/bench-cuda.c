@@ -257,7 +257,7 @@ int main(int argc, char **argv)
 	make_points();
 	for (unsigned int l = 20; l <= log_ntt; l += l < 24 ? 4 : 3)
 		bench_ntt(l, 3);
-	for (unsigned int l = 16; l <= log_msm; l += 2)
+	for (unsigned int l = 16; l <= log_msm; l += l < 24 ? 4 : l < 26 ? 2 : 1)
 		bench_msm(CUDA_G1, l, 2);
 	for (unsigned int l = 16; l <= 22 && l <= log_msm; l += 3)
 		bench_msm(CUDA_G2, l, 2);
