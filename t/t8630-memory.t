@@ -68,7 +68,9 @@ equal(len(proofs), WARM + COUNT, "each is a proof of its own")
 for which, name in enumerate(("instance", "service")):
     values = [x[which] for x in seen[WARM - 1:]]
     growth = max(values) / values[0] - 1
-    ok(growth < 0.02, f"{name}: {values[0] / 2**20:.1f} MiB after {WARM} proofs, {values[-1] / 2**20:.1f} MiB after "
+    # a short run still sees the heap settle, in pages: that is no leak within 1 MiB
+    settling = 2**20 if COUNT < 100 else 0
+    ok(max(values) - values[0] < max(0.02 * values[0], settling), f"{name}: {values[0] / 2**20:.1f} MiB after {WARM} proofs, {values[-1] / 2**20:.1f} MiB after "
        f"{len(seen)}: at most {growth * 100:+.2f} %")
 ok(gauge("instance_host_peak_bytes{") >= gauge("instance_host_reserved_bytes{") > 0, "reserved and peak are exported")
 ok(gauge("instance_resident_peak_bytes{") > 0 and gauge("service_peak_bytes") > 0, "of every process")
