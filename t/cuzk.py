@@ -280,6 +280,7 @@ class Client:
         self.hpack = Hpack()
         self.block = b""
         self.dead = None
+        self.greeted = threading.Event()	# the service's first frame, or the end
         self.sock.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
         self.frame(4, 0, 0, struct.pack(">HIHIHI", 1, 0, 4, 1 << 30, 5, 1 << 20))
         self.frame(8, 0, 0, struct.pack(">I", (1 << 30) - 65535))
@@ -312,11 +313,13 @@ class Client:
                 head = self.exactly(9)
                 n = int.from_bytes(head[:3], "big")
                 self.on_frame(head[3], head[4], struct.unpack(">I", head[5:])[0], self.exactly(n))
+                self.greeted.set()
         except (OSError, ConnectionError, ValueError) as e:
             with self.room:
                 self.dead = e
                 calls, self.calls = list(self.calls.values()), {}
                 self.room.notify_all()
+            self.greeted.set()
             for call in calls:
                 call.error = ConnectionError(str(e))
                 call.event.set()
@@ -544,6 +547,18 @@ class Service:
             time.sleep(0.01)
 
     def client(self):
+        """A connection that the service has greeted.  One that it closed before is said, and tried again, as clients do."""
+        for _ in range(5):
+            try:
+                c = Client(self.address)
+            except (BrokenPipeError, ConnectionResetError) as e:
+                diag(f"connection refused at its start: {e}")
+            else:
+                c.greeted.wait(10)
+                if not c.dead:
+                    return c
+                diag(f"connection ended at its start: {c.dead}")
+            time.sleep(0.2)
         return Client(self.address)
 
     def kill(self, sig=signal.SIGKILL):
