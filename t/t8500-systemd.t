@@ -2,74 +2,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The shipped units under a real systemd: start, socket, watchdog, hung instance, restart, drain, journal."""
 import os
-import re
 import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cuzk import *
-
-
-def outside():
-    """Stages what was built where the namespace sees it, and runs this script in there."""
-    if os.geteuid():
-        skip_all("systemd", "a system of its own needs root")
-    for program in ("/lib/systemd/systemd", "/usr/bin/dbus-daemon", "/usr/bin/nsenter"):
-        if not os.path.exists(program):
-            skip_all("systemd", f"there is no {program}")
-    # /tmp and /run are the namespace's own
-    stage = tempfile.mkdtemp(prefix="cuzk-t8500-", dir="/var/cache")
-    try:
-        for name in ("cuzkd", "cuzk-instance", "cuzkctl", ".libs/null.so"):
-            shutil.copy(os.path.join(BUILD, name), stage)
-        for name in ("cuzkd.service.in", "cuzkd.socket", "sysusers.conf", "tmpfiles.conf"):
-            shutil.copy(os.path.join(SRC, "systemd", name), stage)
-        for name in ("cuzk.py", "t8500-systemd.t", "systemd-run-ns"):
-            shutil.copy(os.path.join(SRC, "t", name), stage)
-        p = subprocess.run(["bash", stage + "/systemd-run-ns", "-t", "120", "--", sys.executable,
-                            stage + "/t8500-systemd.t", "inside", stage], cwd="/")
-        if p.returncode in (124, 125):
-            skip_all("systemd", "a namespace with a systemd of its own could not be made here")
-        sys.exit(p.returncode)
-    finally:
-        shutil.rmtree(stage, True)
-
-
-def run(*argv, check=False):
-    return subprocess.run(argv, capture_output=True, text=True, check=check, timeout=120)
-
-
-def show(prop, unit="cuzkd.service"):
-    return run("systemctl", "show", "-P", prop, unit).stdout.strip()
-
-
-def until(what, timeout=20):
-    limit = time.monotonic() + timeout
-    while time.monotonic() < limit:
-        if what():
-            return True
-        time.sleep(0.05)
-    return False
-
-
-def connect():
-    """A client as soon as the socket takes one."""
-    limit = time.monotonic() + 20
-    while True:
-        try:
-            return Client("unix:/run/cuzk/cuzk.sock")
-        except OSError:
-            if time.monotonic() > limit:
-                raise
-            time.sleep(0.05)
-
-
-def children():
-    return run("pgrep", "-P", show("MainPID")).stdout.split()
+from systemd_ns import *
 
 
 def configure(stage, engine):
@@ -201,4 +140,4 @@ def inside(stage):
 if len(sys.argv) > 2 and sys.argv[1] == "inside":
     inside(sys.argv[2])
 else:
-    outside()
+    outside(__file__)
