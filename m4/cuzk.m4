@@ -80,9 +80,18 @@ AC_ARG_VAR([CUDA_ARCHS], [architectures to build kernels for, e.g. "75 80 86 89 
 cuzk_cuda=no
 AS_IF([test "$with_cuda" != no], [
 	AC_PATH_PROG([NVCC], [nvcc], [], [$PATH:/usr/local/cuda/bin])
-	AS_IF([test -n "$NVCC"], [cuzk_cuda=yes],
-	      [test "$with_cuda" = yes],
-	      [AC_MSG_ERROR([--with-cuda was asked for, but there is no nvcc])])
+	# that there is a program of that name says little: it must make an image
+	AS_IF([test -n "$NVCC"], [
+		AC_MSG_CHECKING([whether $NVCC makes kernels])
+		rm -f conftest.cu conftest.fatbin
+		echo 'extern "C" __global__ void f(unsigned *x) { x@<:@threadIdx.x@:>@++; }' >conftest.cu
+		AS_IF([$NVCC -std=c++17 --fatbin -o conftest.fatbin conftest.cu >&AS_MESSAGE_LOG_FD 2>&1 &&
+		       test -s conftest.fatbin], [cuzk_cuda=yes])
+		rm -f conftest.cu conftest.fatbin
+		AC_MSG_RESULT([$cuzk_cuda])
+	])
+	AS_IF([test "$cuzk_cuda:$with_cuda" = no:yes],
+	      [AC_MSG_ERROR([--with-cuda was asked for, but there is no nvcc that works])])
 ])
 : ${CUDA_ARCHS="75 80 86 89 90 100 120"}
 # One virtual architecture, the oldest asked for, is enough: the kernels use
@@ -97,13 +106,6 @@ done
 CUDA_GENCODE="$CUDA_GENCODE@:>@"
 AC_SUBST([CUDA_GENCODE])
 AC_ARG_VAR([NVCCFLAGS], [flags for the CUDA compiler])
-# cuda.h, for the types of the driver interface
-CUDA_CPPFLAGS=
-AS_IF([test "$cuzk_cuda" = yes], [
-	_cuzk_root=`AS_DIRNAME(["$(readlink -f "$NVCC")"])`/..
-	CUDA_CPPFLAGS="-isystem $_cuzk_root/include"
-])
-AC_SUBST([CUDA_CPPFLAGS])
 # nvcc has one below it; the tests run the kernels on the host with it
 AC_CHECK_PROGS([CXX], [g++ c++ clang++], [false])
 AC_SUBST([CUDA_ARCHS])

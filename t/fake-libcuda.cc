@@ -13,21 +13,22 @@
  *   FAKE_CUDA_MEMORY=BYTES              of each device (default 2 GiB)
  *   FAKE_CUDA_VERSION=V                 what cuDriverGetVersion says
  */
-#include <cuda.h>
-
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <map>
 #include <string>
 #include <tuple>
 #include <utility>
 
+#include "gpu/cuda/driver_abi.h"
 #include "gpu/cuda/emu.h"
 #include "gpu/cuda/kernels.h"
 #include "gpu/cuda/kernels_msm.cu"
 #include "gpu/cuda/kernels_fr.cu"
 #include "gpu/cuda/kernels_cs.cu"
 #include "gpu/cuda/kernels_points.cu"
-
-#undef cuEventElapsedTime	/* the header maps it to a later version */
 
 /* ---- kernels by name ---- */
 

@@ -9,7 +9,9 @@
 #ifndef CUZK_GPU_CUDA_DRIVER_H
 #define CUZK_GPU_CUDA_DRIVER_H
 
-#include <cuda.h>
+#include <stddef.h>
+
+#include "gpu/cuda/driver_abi.h"
 
 /* name in the table, name in the library (its current ABI suffix), arguments */
 #define CUDA_DRIVER_FUNCTIONS(X)								\
