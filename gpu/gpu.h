@@ -73,6 +73,13 @@ struct gpu_stats {
 enum gpu_h_basis {
 	GPU_H_POWERS,	/* bellman: tau^i t(tau)/delta, m-1 points; root from 7 */
 	GPU_H_ODD_COSET,	/* snarkjs: L_(2i+1)^(2m)(tau)/delta, m points; root from 5 */
+	/*
+	 * bellman's h and l rearranged, for four transforms a proof instead of six
+	 * (gpu/cpu/quotient.c): -L_i(tau) t(tau)/(2 delta), m points, L_i the
+	 * Lagrange polynomials of the coset by g, g^m = -1; root from 7.  What C
+	 * adds is in the points of l, and for the inputs with the caller.
+	 */
+	GPU_H_COSET,
 };
 
 enum gpu_point_encoding {
@@ -174,7 +181,7 @@ struct gpu_ops {
 		   const struct fr *root, const struct fr *shift);
 	/*
 	 * h scalars (canonical) from the values a, b on the domain; c = a*b
-	 * pointwise.  n_h = 2^log_n - 1 (POWERS) or 2^log_n (ODD_COSET); h has
+	 * pointwise (COSET leaves c out: it is in l).  n_h = 2^log_n - 1 (POWERS) or 2^log_n (others); h has
 	 * room for 2^log_n.  a and b are destroyed.
 	 */
 	int (*quotient)(struct gpu *gpu, struct fr *a, struct fr *b, unsigned int log_n,
@@ -189,6 +196,15 @@ struct gpu_ops {
 			   const struct scalar *scalars, size_t n, uint8_t (*out)[96]);
 	int (*mul_base_g2)(struct gpu *gpu, const struct g2_affine *base,
 			   const struct scalar *scalars, size_t n, uint8_t (*out)[192]);
+	/*
+	 * points[k] = sum over i of w^(-ik) factor base^i points[i], in place and
+	 * in natural order: an inverse transform in the group.  n = 2^log_n points,
+	 * w = root^(2^(32 - log_n)); infinity is allowed.  It takes n full products
+	 * by a scalar and n/2 for each of the log_n stages: minutes on a device for
+	 * 2^27, and only for making parameters.  -ENOMEM: the points do not fit.
+	 */
+	int (*transform_g1)(struct gpu *gpu, struct g1_affine *points, unsigned int log_n,
+			    const struct fr *root, const struct fr *factor, const struct fr *base);
 	/*
 	 * a, b, c[row] for all 2^log_domain rows (zero behind the last); c may be
 	 * NULL.  *bad_row as in prove_start, ~0 when satisfied; it needs c.
