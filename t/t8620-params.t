@@ -59,9 +59,6 @@ def refusal():
         try:
             c.submit(message)
             return "OK", "", 0
-        except ConnectionError as e:
-            diag(f"the connection was closed ({e}); another one")
-            c, code, text = s.client(), "closed", str(e)
         except RpcError as e:
             best = min(best, (time.monotonic() - t) * 1000)
             code, text = e.code, e.message
