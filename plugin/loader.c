@@ -14,7 +14,7 @@
 #include "plugin/loader.h"
 
 #define CAPS_KNOWN (CUZK_CAP_CPU | CUZK_CAP_GPU | CUZK_CAP_PRELOAD | CUZK_CAP_CANCEL |	\
-		    CUZK_CAP_COMMAND | CUZK_CAP_OVERLAP | CUZK_CAP_MEMORY)
+		    CUZK_CAP_COMMAND | CUZK_CAP_OVERLAP | CUZK_CAP_MEMORY | CUZK_CAP_URGENT)
 
 __attribute__((format(printf, 3, 4)))
 static int refuse(char why[LOADER_WHY], int err, const char *fmt, ...)
@@ -128,6 +128,7 @@ static int check_ops(const struct cuzk_engine_ops *ops, const char *path, char w
 		{ "preload", ops->preload, ops->caps & CUZK_CAP_PRELOAD },
 		{ "evict", ops->evict, ops->caps & CUZK_CAP_PRELOAD },
 		{ "command", ops->command, ops->caps & CUZK_CAP_COMMAND },
+		{ "prove_urgent", ops->prove_urgent, ops->caps & CUZK_CAP_URGENT },
 	};
 	unsigned int i;
 

@@ -103,7 +103,10 @@ int cuzk_engine_entry(const struct cuzk_host *host, const struct cuzk_engine_ops
 	memset(table.later, 0xff, sizeof(table.later));
 #endif
 #ifdef BAD_OLDER
-	table.ops.abi_minor = 0;
+	/* what lies behind its table is not its own */
+	table.ops.abi_minor = 1;
+	table.ops.size = offsetof(struct cuzk_engine_ops, prove_urgent);
+	memset(&table.ops.prove_urgent, 0xff, sizeof(table.ops.prove_urgent));
 #endif
 #ifdef BAD_NO_PROVE
 	table.ops.prove = NULL;
@@ -119,6 +122,9 @@ int cuzk_engine_entry(const struct cuzk_host *host, const struct cuzk_engine_ops
 #endif
 #ifdef BAD_NO_CANCEL
 	table.ops.caps |= CUZK_CAP_CANCEL;
+#endif
+#ifdef BAD_NO_URGENT
+	table.ops.caps |= CUZK_CAP_URGENT;
 #endif
 #ifdef BAD_NO_BACKEND
 	table.ops.caps = 0;

@@ -20,8 +20,8 @@ static const struct {
 	int error;
 	const char *why;	/* behind "PATH: " */
 } refusals[] = {
-	{ "major", -EPROTO, "made for engine ABI 2.1, this host has 1.1" },
-	{ "eproto", -EPROTO, "refuses engine ABI 1.1 of this host" },
+	{ "major", -EPROTO, "made for engine ABI 2.2, this host has 1.2" },
+	{ "eproto", -EPROTO, "refuses engine ABI 1.2 of this host" },
 	{ "eio", -EIO, "cuzk_engine_entry: Input/output error" },
 	{ "nothing", -EINVAL, "cuzk_engine_entry gave no operations" },
 	{ "no-prove", -EINVAL, "engine bad has no operation prove" },
@@ -29,6 +29,7 @@ static const struct {
 	{ "tiny", -EINVAL, "operation table of 8 bytes is too short" },
 	{ "caps", -EINVAL, "engine bad offers unknown capabilities 0x1000000000000000" },
 	{ "no-cancel", -EINVAL, "engine bad has no operation cancel" },
+	{ "no-urgent", -EINVAL, "engine bad has no operation prove_urgent" },
 	{ "no-backend", -EINVAL, "engine bad serves neither cpu nor gpu" },
 	{ "no-name", -EINVAL, "engine without name or version" },
 	{ "param-type", -EINVAL, "parameter size has the unknown type 77" },
@@ -104,8 +105,8 @@ static void test_linking(void)
 	ok(!try(path, &ops, why) && ops.size == sizeof(ops) && ops.abi_minor == 7,
 	   "a newer minor version loads: %s", why);
 	path_of("older", path);
-	ok(!try(path, &ops, why) && ops.size == sizeof(ops) && ops.abi_minor == 0,
-	   "an engine of ABI 1.0 loads: %s", why);
+	ok(!try(path, &ops, why) && ops.size == sizeof(ops) && ops.abi_minor == 1 &&
+	   !ops.prove_urgent, "an engine of ABI 1.1 loads, its table is read no further: %s", why);
 	path_of("undefined", path);
 	ok(try(path, &ops, why) == -ENOEXEC && strstr(why, "defined_nowhere"),
 	   "an undefined symbol is found at load: %s", why);

@@ -33,13 +33,13 @@ static void test_good(void)
 		return;
 	ok(!strcmp(modinfo_get(&info, "name"), "null") &&
 	   !strcmp(modinfo_get(&info, "licence"), "MIT OR Apache-2.0") &&
-	   !strcmp(modinfo_get(&info, "abi"), "1.1") && !modinfo_get(&info, "nam") &&
+	   !strcmp(modinfo_get(&info, "abi"), "1.2") && !modinfo_get(&info, "nam") &&
 	   !modinfo_get(&info, "absent"), "keys are found");
 	while ((p = modinfo_next(&info, p))) {
 		n++;
 		params += !strncmp(p, "param=", 6);
 	}
-	ok(params == 38 && n == params + 5, "%u entries, %u parameters", n, params);
+	ok(params == 40 && n == params + 5, "%u entries, %u parameters", n, params);
 	modinfo_free(&info);
 }
 

@@ -19,7 +19,9 @@
  * Threads.  One host process opens one instance and calls probe, self_test,
  * preload, evict, prove and remove from one thread, its owner.  admit,
  * task_free, circuits and cancel may be called from any thread at any time
- * between probe and remove.
+ * between probe and remove.  prove_urgent (CUZK_CAP_URGENT) is called from one
+ * other thread, between the end of self_test and remove, whatever the owner is
+ * in meanwhile.
  */
 #ifndef CUZK_ENGINE_H
 #define CUZK_ENGINE_H
@@ -33,7 +35,7 @@ extern "C" {
 #endif
 
 #define CUZK_ENGINE_ABI_MAJOR 1
-#define CUZK_ENGINE_ABI_MINOR 1
+#define CUZK_ENGINE_ABI_MINOR 2
 #define CUZK_ENGINE_ENTRY "cuzk_engine_entry"
 
 #define CUZK_PARTITION_PROOF_SIZE 192
@@ -270,6 +272,7 @@ struct cuzk_circuit {
 #define CUZK_CAP_COMMAND	(1ull << 4)	/* command */
 #define CUZK_CAP_OVERLAP	(1ull << 5)	/* prove() may return before complete() */
 #define CUZK_CAP_MEMORY		(1ull << 6)	/* uses the host's memory_put() (1.1) */
+#define CUZK_CAP_URGENT		(1ull << 7)	/* prove_urgent (1.2) */
 
 struct cuzk_instance;	/* one open device; the engine's */
 
@@ -332,6 +335,16 @@ struct cuzk_engine_ops {
 	 * this engine.  Needs no instance.
 	 */
 	int (*command)(const struct cuzk_host *host, int argc, char **argv);
+
+	/*
+	 * CUZK_CAP_URGENT, since ABI 1.2. As prove, for a partition that cannot wait
+	 * for what prove works at: that stands aside meanwhile, for the length
+	 * of one of its steps (50 ms) it may go on.  May block until the partition
+	 * is done.  -EAGAIN: not possible now, or never for this circuit: the
+	 * host gives it to prove, before all others.
+	 */
+	int (*prove_urgent)(struct cuzk_instance *inst, struct cuzk_task *task,
+			    uint32_t partition, uint64_t tag, struct cuzk_error *err);
 };
 
 /*
