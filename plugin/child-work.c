@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* child-work.c - the owner and the admission thread of an instance process */
+/* child-work.c - the owner, the admission and the urgent thread of an instance process */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +34,29 @@ static void push_locked(struct child *c, struct child_queue *q, const struct chi
 	pthread_cond_broadcast(&c->changed);
 }
 
+/* Under lock. Work that could not be done goes to the front, behind what is more urgent. */
+static void push_back_locked(struct child *c, struct child_queue *q,
+			     const struct child_work *work)
+{
+	struct child_work *w = malloc(sizeof(*w)), **p = &q->head;
+
+	if (!w)
+		child_fail(c, INSTANCE_DEATH_CRASHED, "out of memory");
+	*w = *work;
+	while (*p && (*p)->urgent && !work->urgent)
+		p = &(*p)->next;
+	w->next = *p;
+	*p = w;
+	if (!w->next)
+		q->tail = &w->next;
+	pthread_cond_broadcast(&c->changed);
+}
+
+struct child_queue *child_urgent_queue(struct child *c, struct child_queue *other)
+{
+	return c->has_urgent ? &c->urgent_work : other;
+}
+
 void child_push(struct child *c, struct child_queue *q, const struct child_work *work)
 {
 	pthread_mutex_lock(&c->lock);
@@ -58,11 +81,11 @@ static struct child_work *unlink_work(struct child_queue *q, struct child_work *
  */
 static struct child_work *next_work(struct child *c, struct child_queue *q)
 {
-	bool owner = q == &c->owner_work;
+	bool admission = q == &c->admission_work;
 	struct child_work *w = NULL;
 
 	pthread_mutex_lock(&c->lock);
-	while (!q->head && (!c->stopping || (!owner && c->tags)))
+	while (!q->head && (!c->stopping || (admission && c->tags)))
 		pthread_cond_wait(&c->changed, &c->lock);
 	if (q->head)
 		w = unlink_work(q, &q->head);
@@ -168,9 +191,9 @@ void child_complete(struct child *c, uint64_t tag, const struct cuzk_result *res
 
 /* ---- requests of the service, on the reader thread ---- */
 
-void child_prove(struct child *c, uint64_t id, uint32_t partition, uint64_t tag)
+void child_prove(struct child *c, uint64_t id, uint32_t partition, uint64_t tag, bool urgent)
 {
-	struct child_work work = { .type = WIRE_PROVE, .id = id, .tag = tag };
+	struct child_work work = { .type = WIRE_PROVE, .id = id, .tag = tag, .urgent = urgent };
 	struct child_tag *t = calloc(1, sizeof(*t));
 	struct child_task *task;
 
@@ -183,7 +206,8 @@ void child_prove(struct child *c, uint64_t id, uint32_t partition, uint64_t tag)
 					 .partition = partition };
 		c->tags = t;
 		task->users++;
-		push_locked(c, &c->owner_work, &work);
+		push_locked(c, urgent ? child_urgent_queue(c, &c->owner_work) : &c->owner_work,
+			    &work);
 	}
 	pthread_mutex_unlock(&c->lock);
 	if (!task) {
@@ -192,14 +216,14 @@ void child_prove(struct child *c, uint64_t id, uint32_t partition, uint64_t tag)
 	}
 }
 
-/* Takes a queued partition out of the owner's queue. */
-static bool unqueue(struct child *c, uint64_t tag)
+/* Under lock. Takes a queued partition out of its queue. */
+static bool unqueue(struct child_queue *q, uint64_t tag)
 {
 	struct child_work **p, *w = NULL;
 
-	for (p = &c->owner_work.head; *p; p = &(*p)->next) {
+	for (p = &q->head; *p; p = &(*p)->next) {
 		if ((*p)->type == WIRE_PROVE && (*p)->tag == tag) {
-			w = unlink_work(&c->owner_work, p);
+			w = unlink_work(q, p);
 			break;
 		}
 	}
@@ -219,7 +243,7 @@ void child_cancel(struct child *c, uint64_t tag)
 	if (t) {
 		t->cancelled = true;
 		started = t->started;
-		queued = !started && unqueue(c, tag);
+		queued = !started && (unqueue(&c->owner_work, tag) || unqueue(&c->urgent_work, tag));
 	}
 	pthread_mutex_unlock(&c->lock);
 	if (started)
@@ -333,6 +357,138 @@ void *child_admission_main(void *arg)
 	return NULL;
 }
 
+/* ---- a partition and the engine ---- */
+
+/* Waits for a completion, or a while. */
+static void wait_busy(struct child *c)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += BUSY_RETRY_MS * 1000000l;
+	until.tv_sec += until.tv_nsec / 1000000000l;
+	until.tv_nsec %= 1000000000l;
+	pthread_mutex_lock(&c->lock);
+	pthread_cond_timedwait(&c->changed, &c->lock, &until);
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* The engine did not take a partition: it waits for the owner again. */
+static void take_back(struct child *c, const struct child_work *w)
+{
+	struct child_tag *t;
+
+	pthread_mutex_lock(&c->lock);
+	for (t = c->tags; t && t->tag != w->tag; t = t->next)
+		;
+	if (t)
+		t->started = false;
+	pthread_mutex_unlock(&c->lock);
+	/* before anybody can begin it anew */
+	child_send(c, WIRE_BUSY, 0, w->tag, NULL, 0);
+	pthread_mutex_lock(&c->lock);
+	push_back_locked(c, &c->owner_work, w);
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* What the owner needs of a tag; false: it is gone or cancelled. */
+static bool begin_tag(struct child *c, uint64_t tag, struct cuzk_task **task,
+		      uint32_t *partition)
+{
+	struct child_tag *t;
+	bool go = false;
+
+	pthread_mutex_lock(&c->lock);
+	for (t = c->tags; t && t->tag != tag; t = t->next)
+		;
+	if (t && !t->cancelled) {
+		go = t->started = true;
+		*task = t->task->task;
+		*partition = t->partition;
+	}
+	pthread_mutex_unlock(&c->lock);
+	return go;
+}
+
+static bool is_cancelled(struct child *c, uint64_t tag)
+{
+	struct child_tag *t;
+	bool cancelled;
+
+	pthread_mutex_lock(&c->lock);
+	for (t = c->tags; t && t->tag != tag; t = t->next)
+		;
+	cancelled = t && t->cancelled;
+	pthread_mutex_unlock(&c->lock);
+	return cancelled;
+}
+
+/* What follows from the engine's answer: r is not -EAGAIN. */
+static void prove_returned(struct child *c, uint64_t tag, int r, struct cuzk_error *err)
+{
+	uint64_t id;
+
+	if (!r) {
+		/* A cancel that came before the engine knew the tag was lost. */
+		if (is_cancelled(c, tag))
+			c->ops.cancel(c->inst, tag);
+		return;
+	}
+	if (r == -ECANCELED)
+		err->cls = CUZK_ERROR_CANCELLED;
+	finish_error(err, r);
+	if (end_tag(c, tag, &id))
+		send_failure(c, id, tag, r < 0 ? r : -EPROTO, err->cls, err->text);
+}
+
+/* Gives a partition to the engine; false: that did not take it. */
+static bool offer(struct child *c, const struct child_work *w,
+		  int (*prove)(struct cuzk_instance *inst, struct cuzk_task *task,
+			       uint32_t partition, uint64_t tag, struct cuzk_error *err))
+{
+	struct cuzk_task *task;
+	struct cuzk_error err;
+	uint32_t partition;
+	int r = -ECANCELED;
+
+	init_error(&err);
+	if (begin_tag(c, w->tag, &task, &partition)) {
+		child_send(c, WIRE_STARTED, 0, w->tag, NULL, 0);
+		r = prove(c->inst, task, partition, w->tag, &err);
+	}
+	if (r == -EAGAIN)
+		take_back(c, w);
+	else
+		prove_returned(c, w->tag, r, &err);
+	return r != -EAGAIN;
+}
+
+/* ---- the urgent thread ---- */
+
+void *child_urgent_main(void *arg)
+{
+	struct child *c = arg;
+	struct child_work *w;
+
+	while ((w = next_work(c, &c->urgent_work))) {
+		if (w->type == WIRE_ADMIT)
+			admit(c, w);
+		else
+			offer(c, w, c->ops.prove_urgent);
+		free(w);
+	}
+	return NULL;
+}
+
+static void start_urgent(struct child *c)
+{
+	if (!(c->ops.caps & CUZK_CAP_URGENT))
+		return;
+	if (pthread_create(&c->urgent, NULL, child_urgent_main, c))
+		child_fail(c, INSTANCE_DEATH_CRASHED, "cannot start threads");
+	c->has_urgent = true;
+}
+
 /* ---- the owner thread ---- */
 
 static void report(void *ctx, const char *line)
@@ -400,102 +556,17 @@ static void open_device(struct child *c)
 	}
 	child_send_circuits(c);
 	child_send_memory(c);
+	start_urgent(c);
 	pthread_mutex_lock(&c->lock);
 	c->serving = true;
 	pthread_mutex_unlock(&c->lock);
 	child_send(c, WIRE_READY, 0, 0, NULL, 0);
 }
 
-/* Waits for a completion, or a while. */
-static void wait_busy(struct child *c)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += BUSY_RETRY_MS * 1000000l;
-	until.tv_sec += until.tv_nsec / 1000000000l;
-	until.tv_nsec %= 1000000000l;
-	pthread_mutex_lock(&c->lock);
-	pthread_cond_timedwait(&c->changed, &c->lock, &until);
-	pthread_mutex_unlock(&c->lock);
-}
-
-/* The engine did not take a partition: it waits again. */
-static void take_back(struct child *c, uint64_t tag)
-{
-	struct child_tag *t;
-
-	pthread_mutex_lock(&c->lock);
-	for (t = c->tags; t && t->tag != tag; t = t->next)
-		;
-	if (t)
-		t->started = false;
-	pthread_mutex_unlock(&c->lock);
-	child_send(c, WIRE_BUSY, 0, tag, NULL, 0);
-	wait_busy(c);
-}
-
-/* What the owner needs of a tag; false: it is gone or cancelled. */
-static bool begin_tag(struct child *c, uint64_t tag, struct cuzk_task **task,
-		      uint32_t *partition)
-{
-	struct child_tag *t;
-	bool go = false;
-
-	pthread_mutex_lock(&c->lock);
-	for (t = c->tags; t && t->tag != tag; t = t->next)
-		;
-	if (t && !t->cancelled) {
-		go = t->started = true;
-		*task = t->task->task;
-		*partition = t->partition;
-	}
-	pthread_mutex_unlock(&c->lock);
-	return go;
-}
-
-static bool is_cancelled(struct child *c, uint64_t tag)
-{
-	struct child_tag *t;
-	bool cancelled;
-
-	pthread_mutex_lock(&c->lock);
-	for (t = c->tags; t && t->tag != tag; t = t->next)
-		;
-	cancelled = t && t->cancelled;
-	pthread_mutex_unlock(&c->lock);
-	return cancelled;
-}
-
 static void prove(struct child *c, const struct child_work *w)
 {
-	struct cuzk_task *task;
-	struct cuzk_error err;
-	uint32_t partition;
-	uint64_t id;
-	int r = -ECANCELED;
-
-	init_error(&err);
-	while (begin_tag(c, w->tag, &task, &partition)) {
-		child_send(c, WIRE_STARTED, 0, w->tag, NULL, 0);
-		r = c->ops.prove(c->inst, task, partition, w->tag, &err);
-		if (r != -EAGAIN)
-			break;
-		take_back(c, w->tag);
-		r = -ECANCELED;
-		init_error(&err);
-	}
-	if (!r) {
-		/* A cancel that came before the engine knew the tag was lost. */
-		if (is_cancelled(c, w->tag))
-			c->ops.cancel(c->inst, w->tag);
-		return;
-	}
-	if (r == -ECANCELED)
-		err.cls = CUZK_ERROR_CANCELLED;
-	finish_error(&err, r);
-	if (end_tag(c, w->tag, &id))
-		send_failure(c, id, w->tag, r < 0 ? r : -EPROTO, err.cls, err.text);
+	if (!offer(c, w, c->ops.prove))
+		wait_busy(c);
 }
 
 static void load_params(struct child *c, const struct child_work *w)
@@ -544,7 +615,9 @@ void *child_owner_main(void *arg)
 		pthread_cond_broadcast(&c->changed);
 		pthread_mutex_unlock(&c->lock);
 	}
-	/* The admission thread must be out of the engine before remove(). */
+	/* The other threads must be out of the engine before remove(). */
+	if (c->has_urgent)
+		pthread_join(c->urgent, NULL);
 	pthread_join(c->admission, NULL);
 	if (serve)
 		c->ops.remove(c->inst);

@@ -153,7 +153,8 @@ static void handle_work(struct child *c, struct wire_message *msg)
 		if (msg->fd < 0)
 			child_fail(c, INSTANCE_DEATH_PROTOCOL, "request without a file");
 		msg->fd = -1;	/* the admission thread closes it */
-		child_push(c, &c->admission_work, &work);
+		child_push(c, msg->h.tag ? child_urgent_queue(c, &c->admission_work) :
+					   &c->admission_work, &work);
 		break;
 	case WIRE_TASK_FREE:
 		child_task_free(c, msg->h.id);
@@ -163,7 +164,7 @@ static void handle_work(struct child *c, struct wire_message *msg)
 			child_fail(c, INSTANCE_DEATH_PROTOCOL, "prove message of %zu bytes",
 				   msg->len);
 		memcpy(&prove, msg->body, sizeof(prove));
-		child_prove(c, msg->h.id, prove.partition, msg->h.tag);
+		child_prove(c, msg->h.id, prove.partition, msg->h.tag, prove.urgent);
 		break;
 	case WIRE_CANCEL:
 		child_cancel(c, msg->h.tag);
@@ -256,6 +257,7 @@ static int child_init(struct child *c, int sock)
 		return -errno;
 	child_queue_init(&c->owner_work);
 	child_queue_init(&c->admission_work);
+	child_queue_init(&c->urgent_work);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_mutex_init(&c->memory_lock, NULL);
 	pthread_mutex_init(&c->keep_lock, NULL);

@@ -7,6 +7,7 @@
  *              circuits on to the engine, reports memory once a second
  *   owner      load, probe, self-test, then prove, preload, evict; remove
  *   admission  admit and task_free
+ *   urgent     where the engine can: admit and prove_urgent of what cannot wait
  * The engine calls the host functions (child-host.c) from these and from threads
  * of its own.
  *
@@ -53,6 +54,7 @@ struct child_work {
 	struct child_work *next;
 	enum wire_type type;
 	uint64_t id, tag;
+	bool urgent;			/* WIRE_PROVE */
 	int fd;				/* WIRE_ADMIT */
 	struct child_task *task;	/* WIRE_TASK_FREE */
 	char circuit[CUZK_CIRCUIT_ID_SIZE];
@@ -87,14 +89,15 @@ struct child {
 	struct cuzk_engine_ops ops;	/* owner; others after READY */
 	struct cuzk_instance *inst;
 	struct cuzk_option *options;
-	pthread_t owner, admission;
+	pthread_t owner, admission, urgent;
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed;		/* any list, stopping, a completion */
-	struct child_queue owner_work, admission_work;
+	struct child_queue owner_work, admission_work, urgent_work;
 	struct child_task *tasks;
 	struct child_tag *tags;
 	bool serving;			/* after READY */
+	bool has_urgent;		/* the urgent thread runs */
 	bool stopping;
 	uint32_t start_stage;		/* of tag 0 */
 	uint64_t start_sent_ms;
@@ -137,9 +140,12 @@ void child_kept_fini(struct child *c);
 void child_queue_init(struct child_queue *q);
 void *child_owner_main(void *arg);
 void *child_admission_main(void *arg);
+void *child_urgent_main(void *arg);
+/* The queue of what is urgent, or of the others where there is no urgent thread. */
+struct child_queue *child_urgent_queue(struct child *c, struct child_queue *other);
 /* Puts work into a queue; -ENOMEM ends the process. */
 void child_push(struct child *c, struct child_queue *q, const struct child_work *work);
-void child_prove(struct child *c, uint64_t task, uint32_t partition, uint64_t tag);
+void child_prove(struct child *c, uint64_t task, uint32_t partition, uint64_t tag, bool urgent);
 void child_cancel(struct child *c, uint64_t tag);
 void child_task_free(struct child *c, uint64_t task);
 /* The engine's completion. */

@@ -161,6 +161,17 @@ static bool has_moved(uint32_t *stage, uint64_t *done, uint64_t *total, uint64_t
 	return moved;
 }
 
+/* What stands aside for an urgent partition does not move. */
+static void excuse_others(struct instance *inst, uint64_t now)
+{
+	unsigned int i;
+
+	for (i = 0; i < inst->n_flights; i++)
+		if (!inst->flights[i].urgent)
+			inst->flights[i].moved_ms = now;
+	inst->aux.moved_ms = now;
+}
+
 static int on_heartbeat(struct instance *inst, struct wire_message *msg)
 {
 	struct wire_heartbeat beat;
@@ -181,8 +192,11 @@ static int on_heartbeat(struct instance *inst, struct wire_message *msg)
 		f = instance_find_flight(inst, msg->h.tag);
 		if (!f || !f->started)
 			return 0;	/* it crossed the completion */
-		if (has_moved(&f->stage, &f->done, &f->total, &f->since_ms, &beat))
+		if (has_moved(&f->stage, &f->done, &f->total, &f->since_ms, &beat)) {
 			f->moved_ms = now;
+			if (f->urgent)
+				excuse_others(inst, now);
+		}
 	}
 	if (inst->ops->heartbeat)
 		inst->ops->heartbeat(inst->ctx, inst, msg->h.tag, beat.stage, beat.done,

@@ -364,7 +364,7 @@ static bool takes_work(const struct instance *inst)
 	       !inst->death_known && !inst->stop_wanted && !inst->recycle_wanted;
 }
 
-int instance_admit(struct instance *inst, uint64_t id, int request_fd)
+int instance_admit(struct instance *inst, uint64_t id, int request_fd, bool urgent)
 {
 	if (!takes_work(inst))
 		return -EAGAIN;
@@ -377,7 +377,7 @@ int instance_admit(struct instance *inst, uint64_t id, int request_fd)
 		inst->admit_since_ms = instance_now_ms();
 		instance_arm(inst);
 	}
-	instance_send(inst, WIRE_ADMIT, id, 0, NULL, 0, request_fd);
+	instance_send(inst, WIRE_ADMIT, id, urgent, NULL, 0, request_fd);
 	return 0;
 }
 
@@ -395,9 +395,15 @@ void instance_task_free(struct instance *inst, uint64_t id)
 		instance_remove_task(inst, task);
 }
 
-int instance_prove(struct instance *inst, uint64_t id, uint32_t partition, uint64_t tag)
+bool instance_takes_urgent(const struct instance *inst)
 {
-	struct wire_prove prove = { .partition = partition };
+	return inst->counts.caps & CUZK_CAP_URGENT;
+}
+
+int instance_prove(struct instance *inst, uint64_t id, uint32_t partition, uint64_t tag,
+		   bool urgent)
+{
+	struct wire_prove prove = { .partition = partition, .urgent = urgent };
 	struct instance_task *task;
 	uint64_t now = instance_now_ms();
 
@@ -413,7 +419,8 @@ int instance_prove(struct instance *inst, uint64_t id, uint32_t partition, uint6
 	if (!inst->n_flights)
 		inst->idle_since_ms = now;
 	inst->flights[inst->n_flights++] = (struct instance_flight){
-		.task = id, .tag = tag, .partition = partition, .since_ms = now, .moved_ms = now,
+		.task = id, .tag = tag, .partition = partition, .urgent = urgent, .since_ms = now,
+		.moved_ms = now,
 	};
 	task->users++;
 	instance_set_state(inst, INSTANCE_BUSY, NULL);

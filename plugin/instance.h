@@ -75,6 +75,7 @@ struct instance_flight {
 	uint64_t task, tag;
 	uint32_t partition;
 	bool started;		/* the engine has it; else it waits in the child */
+	bool urgent;		/* while it moves, the others may stand still */
 	bool cancelled;
 	uint32_t stage;		/* enum cuzk_stage */
 	uint64_t done, total;	/* of the stage */
@@ -152,18 +153,23 @@ void instance_process(struct instance *inst);
 /*
  * Sends a request (request_pack(); fd stays the caller's and may be closed).
  * admitted() or refused() follows.  -EAGAIN: not READY or BUSY; -EBUSY: too many
- * tasks; -EEXIST: the number is in use.
+ * tasks; -EEXIST: the number is in use.  urgent: not behind other requests, where
+ * the engine has CUZK_CAP_URGENT.
  */
-int instance_admit(struct instance *inst, uint64_t task, int request_fd);
+int instance_admit(struct instance *inst, uint64_t task, int request_fd, bool urgent);
 /* Frees a task; with tags in flight it goes when the last has completed. */
 void instance_task_free(struct instance *inst, uint64_t task);
 
 /*
  * completed() follows, or died().  The child queues what the engine cannot
  * take yet, in the order sent.  -EAGAIN: not READY or BUSY; -EBUSY: too many in
- * flight; -ENOENT: no such task; -EEXIST: the tag is in use.
+ * flight; -ENOENT: no such task; -EEXIST: the tag is in use.  urgent: beside what
+ * the engine works at, by prove_urgent; only where instance_takes_urgent().
  */
-int instance_prove(struct instance *inst, uint64_t task, uint32_t partition, uint64_t tag);
+int instance_prove(struct instance *inst, uint64_t task, uint32_t partition, uint64_t tag,
+		   bool urgent);
+/* The engine has CUZK_CAP_URGENT. */
+bool instance_takes_urgent(const struct instance *inst);
 /* Asks; completed() follows with -ECANCELED or with the proof.  Idempotent. */
 void instance_cancel(struct instance *inst, uint64_t tag);
 

@@ -42,6 +42,7 @@ struct part {
 	uint64_t failed_once;		/* bit per worker: it failed there */
 	uint64_t failed_twice;		/* bit per worker: not there again */
 	uint32_t worker;		/* RUNNING: ordinal of the worker */
+	bool urgent;			/* RUNNING: beside the others there */
 	uint64_t tag;			/* RUNNING */
 	uint64_t not_before_us;		/* WAITING after a shortage */
 	uint64_t started_us;		/* RUNNING or DONE: when it was handed over */

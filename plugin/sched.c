@@ -6,14 +6,17 @@
  * with room gets the best partition that it may have:
  *
  *   1. the higher priority; waiting for config aging raises it by one, so that
- *      nothing starves, but never to CRITICAL, which is for WinningPoSt;
+ *      nothing starves, but never to CRITICAL, which is for WinningPoSt and for
+ *      a WindowPoSt whose deadline is near;
  *   2. the earlier deadline, in steps of DEADLINE_STEP_US, so that
  *   3. a circuit whose parameters the instance has already can go first;
  *   4. the earlier deadline, the older job.
  *
  * CRITICAL partitions may go one beyond the depth of an instance: bulk work
  * never takes the last place, so a WinningPoSt is in the instance's hands at
- * once.
+ * once.  Where the engine can, it is proved beside what the instance works at,
+ * which stands aside: such urgent partitions have places of their own, and an
+ * instance that is idle comes before one that would have to be interrupted.
  *
  * Before a partition can be handed over, the instance must have admitted the
  * request.  Every new job is admitted somewhere at once, so that what is wrong
@@ -30,8 +33,28 @@
 #define ADMITTING_MAX 8			/* requests that one instance checks at a time */
 #define IDLE_TASKS_MAX 64		/* admitted requests that it keeps beside */
 #define IDLE_BYTES_MAX (256ull << 20)
+#define URGENT_MAX 2			/* urgent partitions of an instance: one proved, one next */
+#define WINDOW_NEAR_US (120ull * 1000000)	/* a WindowPoSt so near its deadline is urgent */
 
 /* ---- order ---- */
+
+/* When a WindowPoSt becomes urgent: in time for a few of its partitions.  UINT64_MAX: never. */
+static uint64_t near_us(const struct service *svc, const struct job *job)
+{
+	uint64_t margin = WINDOW_NEAR_US + (uint64_t)(4 * svc->part_us[CUZK_KIND_WINDOW_POST]);
+
+	if (job->kind != CUZK_KIND_WINDOW_POST || job->deadline_us == UINT64_MAX)
+		return UINT64_MAX;
+	return job->deadline_us > margin ? job->deadline_us - margin : 0;
+}
+
+/* It cannot wait for what the instances work at. */
+static bool is_urgent(const struct service *svc, const struct job *job, uint64_t now)
+{
+	if (job->kind == CUZK_KIND_WINNING_POST)
+		return job->priority == SUBMIT_PRIORITY_CRITICAL;
+	return now >= near_us(svc, job);
+}
 
 static uint32_t rank(const struct service *svc, const struct job *job, uint64_t now)
 {
@@ -39,6 +62,8 @@ static uint32_t rank(const struct service *svc, const struct job *job, uint64_t 
 	uint64_t steps = aging ? (now - job->accepted_us) / aging : 0;
 	uint32_t top = SUBMIT_PRIORITY_HIGH;
 
+	if (is_urgent(svc, job, now))
+		return SUBMIT_PRIORITY_CRITICAL;
 	if (job->priority >= top)
 		return job->priority;
 	return steps > top - job->priority ? top : job->priority + (uint32_t)steps;
@@ -49,6 +74,7 @@ struct choice {
 	uint32_t partition;
 	uint32_t rank;
 	bool warm;
+	bool urgent;		/* beside what the instance works at */
 };
 
 /* Does a go before b? */
@@ -107,13 +133,31 @@ static bool fits_suspects(const struct worker *w, const struct job *job)
 	return !job->deaths || (!w->n_running && !w->n_admitting);
 }
 
-static bool has_room(const struct worker *w, const struct job *job)
+static bool has_room(const struct worker *w, const struct choice *c)
 {
 	uint32_t depth = w->device->depth;
 
-	if (job->priority == SUBMIT_PRIORITY_CRITICAL)
+	if (c->urgent)
+		return w->n_urgent < URGENT_MAX;
+	if (c->rank == SUBMIT_PRIORITY_CRITICAL)
 		depth++;
-	return w->n_running < depth;
+	return w->n_running - w->n_urgent < depth;
+}
+
+/* Another instance has nothing to do and may have it. */
+static bool idle_elsewhere(const struct service *svc, const struct worker *self,
+			   const struct job *job, uint64_t now)
+{
+	uint32_t i;
+
+	for (i = 0; i < svc->n_workers; i++) {
+		const struct worker *w = &svc->workers[i];
+
+		if (w != self && !w->n_running && worker_usable(w) && !w->suspect &&
+		    w->blocked_until_us <= now && worker_serves(w, job) && fits_suspects(w, job))
+			return true;
+	}
+	return false;
 }
 
 static bool choose(const struct service *svc, const struct worker *w, uint64_t now,
@@ -127,23 +171,29 @@ static bool choose(const struct service *svc, const struct worker *w, uint64_t n
 		c.job = list_entry(pos, struct job, entry);
 		if (!c.job->planned || c.job->task[w->ordinal] == TASK_ADMITTING)
 			continue;
-		if (!worker_serves(w, c.job) || !has_room(w, c.job) || !fits_suspects(w, c.job))
+		if (!worker_serves(w, c.job) || !fits_suspects(w, c.job))
 			continue;
 		c.rank = rank(svc, c.job, now);
 		c.warm = is_warm(w, c.job);
-		if (best->job && !before(&c, best))
+		c.urgent = instance_takes_urgent(w->inst) && is_urgent(svc, c.job, now);
+		if (!has_room(w, &c) || (best->job && !before(&c, best)))
 			continue;
-		if (find_part(svc, w, c.job, now, &c.partition))
-			*best = c;
+		if (!find_part(svc, w, c.job, now, &c.partition))
+			continue;
+		/* one that is retried may have been where it is idle, and failed */
+		if (c.urgent && w->n_running && !c.job->parts[c.partition].failures &&
+		    idle_elsewhere(svc, w, c.job, now))
+			continue;
+		*best = c;
 	}
 	return best->job;
 }
 
 /* ---- handing over ---- */
 
-static int admit(struct worker *w, struct job *job)
+static int admit(struct worker *w, struct job *job, bool urgent)
 {
-	int err = instance_admit(w->inst, job->seq, job->fd);
+	int err = instance_admit(w->inst, job->seq, job->fd, urgent);
 
 	if (err)
 		return err;
@@ -176,26 +226,28 @@ static void note_start(struct service *svc, struct worker *w, struct job *job,
 		  job->plan.n_partitions, instance_name(w->inst));
 }
 
-static int prove(struct service *svc, struct worker *w, struct job *job, uint32_t partition,
-		 uint64_t now)
+static int prove(struct service *svc, struct worker *w, const struct choice *c, uint64_t now)
 {
-	struct part *part = &job->parts[partition];
+	struct job *job = c->job;
+	struct part *part = &job->parts[c->partition];
 	uint64_t tag = svc->next_tag;
 	int err;
 
-	err = instance_prove(w->inst, job->seq, partition, tag);
+	err = instance_prove(w->inst, job->seq, c->partition, tag, c->urgent);
 	if (err)
 		return err;
 	svc->next_tag++;
 	part->state = PART_RUNNING;
 	part->worker = w->ordinal;
 	part->tag = tag;
+	part->urgent = c->urgent;
 	job->n_running++;
 	w->n_running++;
+	w->n_urgent += c->urgent;
 	if (job->deaths)
 		w->suspect = job->seq;
 	w->last_circuit = job->circuit_hash;
-	note_start(svc, w, job, part, partition, now);
+	note_start(svc, w, job, part, c->partition, now);
 	return 0;
 }
 
@@ -210,12 +262,12 @@ static bool feed(struct service *svc, struct worker *w, uint64_t now)
 	if (!choose(svc, w, now, &c))
 		return false;
 	if (c.job->task[w->ordinal] == TASK_ADMITTED) {
-		err = prove(svc, w, c.job, c.partition, now);
+		err = prove(svc, w, &c, now);
 	} else {
 		/* as many as there is room for, and one in advance */
-		if (w->n_admitting + w->n_running > w->device->depth)
+		if (!c.urgent && w->n_admitting + w->n_running - w->n_urgent > w->device->depth)
 			return false;
-		err = admit(w, c.job);
+		err = admit(w, c.job, c.urgent);
 	}
 	if (err && err != -EAGAIN && err != -EBUSY)
 		log_warning("%s: cannot take work: %s", instance_name(w->inst), strerror(-err));
@@ -250,7 +302,7 @@ static bool is_admitting(const struct service *svc, const struct job *job)
 	return false;
 }
 
-static void admit_new(struct service *svc)
+static void admit_new(struct service *svc, uint64_t now)
 {
 	struct worker *w;
 	struct list *pos;
@@ -267,7 +319,7 @@ static void admit_new(struct service *svc)
 		if (is_admitting(svc, job))
 			continue;
 		w = admission_worker(svc, job);
-		if (w && admit(w, job) == 0)
+		if (w && admit(w, job, is_urgent(svc, job, now)) == 0)
 			continue;
 	}
 }
@@ -307,7 +359,7 @@ void sched_run(struct service *svc)
 
 	if (svc->draining)
 		return;
-	admit_new(svc);
+	admit_new(svc, now);
 	/* in turns, so that two idle instances share a job's partitions */
 	for (n = 0, fed = true; fed && n < INSTANCE_FLIGHT_MAX; n++) {
 		fed = false;
@@ -323,7 +375,7 @@ void sched_run(struct service *svc)
 uint32_t sched_position(const struct service *svc, const struct job *job)
 {
 	uint64_t now = now_us();
-	struct choice self = { .job = (struct job *)job, .rank = rank(svc, job, now) }, other;
+	struct choice self = { .job = (struct job *)job, .rank = rank(svc, job, now) }, other = self;
 	struct list *pos;
 	uint32_t n = 0;
 
@@ -360,7 +412,7 @@ uint64_t sched_estimate(const struct service *svc)
 
 uint64_t sched_next_us(struct service *svc)
 {
-	uint64_t next = UINT64_MAX, now = now_us();
+	uint64_t next = UINT64_MAX, now = now_us(), near;
 	struct list *pos;
 	uint32_t i;
 
@@ -368,6 +420,11 @@ uint64_t sched_next_us(struct service *svc)
 		if (svc->workers[i].blocked_until_us > now &&
 		    svc->workers[i].blocked_until_us < next)
 			next = svc->workers[i].blocked_until_us;
+	list_each(pos, &svc->jobs.waiting) {
+		near = near_us(svc, list_entry(pos, struct job, entry));
+		if (near > now && near < next)
+			next = near;
+	}
 	if (!svc->delayed)
 		return next;
 	svc->delayed = false;

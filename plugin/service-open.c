@@ -288,7 +288,7 @@ void service_close(struct service *svc)
 	sd_event_source_disable_unref(svc->timer);
 	sd_event_source_disable_unref(svc->tick);
 	for (i = 0; i < svc->n_workers; i++)
-		svc->workers[i].n_running = 0;
+		svc->workers[i].n_running = svc->workers[i].n_urgent = 0;
 	jobs_fini(&svc->jobs);
 	warm_close(svc);
 	keep_fini(&svc->keep);

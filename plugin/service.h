@@ -47,6 +47,7 @@ struct worker {
 	sd_event_source *source;
 	uint32_t ordinal;
 	uint32_t n_running;		/* partitions that it has */
+	uint32_t n_urgent;		/* of them, urgent ones */
 	uint32_t n_admitting;		/* requests that it checks */
 	uint32_t n_tasks;		/* requests that it holds, admitted */
 	uint64_t task_bytes;		/* of those request files */

@@ -19,14 +19,14 @@
 #include "plugin/api/cuzk_engine.h"
 
 #define WIRE_MAGIC 0x777a6b63u
-#define WIRE_VERSION 2
+#define WIRE_VERSION 3
 #define WIRE_BODY_MAX (56 * 1024)
 #define WIRE_FD 3		/* of the socket in the child */
 
 enum wire_type {
 	/* to the child */
 	WIRE_START = 1,		/* struct wire_start */
-	WIRE_ADMIT,		/* id: task; the request's descriptor */
+	WIRE_ADMIT,		/* id: task; tag: 1 for one that is urgent; the request's descriptor */
 	WIRE_TASK_FREE,		/* id: task */
 	WIRE_PROVE,		/* id: task, tag; struct wire_prove */
 	WIRE_CANCEL,		/* tag */
@@ -93,7 +93,8 @@ struct wire_start {
 };
 
 struct wire_prove {
-	uint32_t partition, reserved;
+	uint32_t partition;
+	uint32_t urgent;	/* by the engine's prove_urgent */
 };
 
 struct wire_loaded {

@@ -314,6 +314,8 @@ static void part_back(struct worker *w, struct job *job, struct part *part)
 	part->state = PART_WAITING;
 	job->n_running--;
 	w->n_running--;
+	w->n_urgent -= part->urgent;
+	part->urgent = false;
 	if (w->suspect == job->seq)
 		w->suspect = 0;
 }

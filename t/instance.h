@@ -264,7 +264,7 @@ static inline bool admit(struct record *r, uint64_t task, uint64_t sector)
 	unsigned int admitted = r->n_admitted, refused = r->n_refused, died = r->n_died;
 	int fd = make_request(r, sector), err;
 
-	err = instance_admit(r->inst, task, fd);
+	err = instance_admit(r->inst, task, fd, false);
 	close(fd);
 	if (err)
 		return false;

@@ -148,7 +148,7 @@ static bool prove(struct record *r, uint64_t task, uint64_t sector, uint32_t par
 {
 	unsigned int before = r->n_completed + r->n_died;
 
-	return admit(r, task, sector) && !instance_prove(r->inst, task, partition, task) &&
+	return admit(r, task, sector) && !instance_prove(r->inst, task, partition, task, false) &&
 	       WAIT_FOR(r, r->n_completed + r->n_died > before);
 }
 
@@ -169,7 +169,7 @@ static void test_work(void)
 	   "its failure comes in its words: %s", r->result.text);
 	ok(prove(r, 5, 18, 0) && r->result.status == -EPROTO, "a short proof is refused: %s",
 	   r->result.text);
-	ok(admit(r, 6, 16) && !instance_prove(r->inst, 6, 0, 6), "one that takes for ever");
+	ok(admit(r, 6, 16) && !instance_prove(r->inst, 6, 0, 6, false), "one that takes for ever");
 	usleep(50000);
 	instance_cancel(r->inst, 6);
 	ok(WAIT_FOR(r, r->tag == 6), "ends when it is cancelled");

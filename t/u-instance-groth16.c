@@ -41,7 +41,7 @@ static bool admit_winning(struct record *r, uint64_t task)
 	unsigned int before = r->n_admitted, refused = r->n_refused;
 	int fd = pack(488), err;
 
-	err = instance_admit(r->inst, task, fd);
+	err = instance_admit(r->inst, task, fd, false);
 	close(fd);
 	return !err && WAIT_FOR(r, r->n_admitted > before || r->n_refused > refused) &&
 	       r->n_admitted > before;
@@ -52,7 +52,7 @@ static bool prove(struct record *r, uint64_t task, uint64_t tag)
 	unsigned int before = r->n_completed;
 	uint64_t end = now_ms() + 120000;
 
-	if (instance_prove(r->inst, task, 0, tag))
+	if (instance_prove(r->inst, task, 0, tag, false))
 		return false;
 	while (r->n_completed == before && !r->n_died && now_ms() < end)
 		turn(r);
@@ -116,7 +116,7 @@ static void test_kill(struct record *r)
 	struct instance_status s;
 	unsigned int beats = r->n_heartbeats;
 
-	instance_prove(r->inst, 1, 0, 50);
+	instance_prove(r->inst, 1, 0, 50, false);
 	WAIT_FOR(r, r->n_heartbeats > beats || r->tag == 50);
 	instance_status(r->inst, &s);
 	kill(s.pid, SIGKILL);

@@ -14,7 +14,7 @@ static void test_prove(void)
 
 	ok(instance_state(r->inst) == INSTANCE_STARTING && !r->n_states[INSTANCE_STARTING],
 	   "opening calls nothing back");
-	ok(instance_admit(r->inst, 1, 0) == -EAGAIN && instance_prove(r->inst, 1, 0, 1) == -EAGAIN,
+	ok(instance_admit(r->inst, 1, 0, false) == -EAGAIN && instance_prove(r->inst, 1, 0, 1, false) == -EAGAIN,
 	   "no work before it is ready");
 	ok(wait_ready(r), "it becomes ready");
 	ok(r->n_states[INSTANCE_STARTING] == 1 && r->n_states[INSTANCE_READY] == 1 &&
@@ -26,20 +26,20 @@ static void test_prove(void)
 
 	ok(admit(r, 7, 1) && r->plan.n_partitions == 10 && !strcmp(r->plan.circuit, "null-porep"),
 	   "a request is admitted");
-	ok(instance_admit(r->inst, 7, 0) == -EEXIST, "a task number in use is refused");
+	ok(instance_admit(r->inst, 7, 0, false) == -EEXIST, "a task number in use is refused");
 	for (p = 0; p < 10; p++)
-		ok(!instance_prove(r->inst, 7, p, 100 + p), "partition %u is sent", p);
-	ok(instance_prove(r->inst, 7, 0, 100) == -EEXIST, "a tag in use is refused");
-	ok(instance_prove(r->inst, 8, 0, 200) == -ENOENT, "an unknown task is refused");
+		ok(!instance_prove(r->inst, 7, p, 100 + p, false), "partition %u is sent", p);
+	ok(instance_prove(r->inst, 7, 0, 100, false) == -EEXIST, "a tag in use is refused");
+	ok(instance_prove(r->inst, 8, 0, 200, false) == -ENOENT, "an unknown task is refused");
 	ok(instance_state(r->inst) == INSTANCE_BUSY, "it is busy");
 	ok(WAIT_FOR(r, r->n_completed == 10) && r->n_good == 10, "ten proofs, each right");
 	ok(instance_state(r->inst) == INSTANCE_READY, "it is ready again");
 
-	ok(!instance_prove(r->inst, 7, 10, 300) && WAIT_FOR(r, r->n_completed == 11) &&
+	ok(!instance_prove(r->inst, 7, 10, 300, false) && WAIT_FOR(r, r->n_completed == 11) &&
 	   r->result.status == -EINVAL && r->result.cls == CUZK_ERROR_INTERNAL && r->tag == 300,
 	   "a partition that does not exist fails: %s", r->result.text);
 	instance_task_free(r->inst, 7);
-	ok(instance_prove(r->inst, 7, 0, 400) == -ENOENT, "a freed task is gone");
+	ok(instance_prove(r->inst, 7, 0, 400, false) == -ENOENT, "a freed task is gone");
 	ok(admit(r, 7, 2), "and its number may be used again");
 
 	instance_stop(r->inst);
@@ -66,12 +66,12 @@ static void test_admission(void)
 	rq.vanilla_proofs = &proof;
 	rq.n_vanilla_proofs = 1;
 	request_pack(&rq, &fd);
-	instance_admit(r->inst, 2, fd);
+	instance_admit(r->inst, 2, fd, false);
 	close(fd);
 	ok(WAIT_FOR(r, r->n_refused == 2) && r->refusal.cls == CUZK_ERROR_PARAMS,
 	   "so is one without parameters: %s", r->refusal.text);
 	fd = open("/dev/null", O_RDONLY);
-	instance_admit(r->inst, 3, fd);
+	instance_admit(r->inst, 3, fd, false);
 	close(fd);
 	ok(WAIT_FOR(r, r->n_refused == 3) && r->refusal.cls == CUZK_ERROR_INTERNAL,
 	   "a file that is no request is refused: %s", r->refusal.text);
@@ -79,7 +79,7 @@ static void test_admission(void)
 
 	/* freed before the answer: no callback */
 	fd = make_request(r, 5);
-	instance_admit(r->inst, 5, fd);
+	instance_admit(r->inst, 5, fd, false);
 	close(fd);
 	instance_task_free(r->inst, 5);
 	ok(admit(r, 6, 6) && r->n_admitted == 2, "a task that was freed early is not told");
@@ -92,8 +92,8 @@ static void test_cancel(void)
 	uint64_t begin;
 
 	ok(wait_ready(r) && admit(r, 1, 1), "a slow instance");
-	instance_prove(r->inst, 1, 0, 1);
-	instance_prove(r->inst, 1, 1, 2);
+	instance_prove(r->inst, 1, 0, 1, false);
+	instance_prove(r->inst, 1, 1, 2, false);
 	ok(WAIT_FOR(r, r->n_heartbeats > 2), "heartbeats come");
 	begin = now_ms();
 	instance_cancel(r->inst, 2);
@@ -134,11 +134,11 @@ static void test_memory(void)
 	struct instance_status s;
 
 	ok(wait_ready(r) && admit(r, 1, 1), "an instance with 1 MiB whose partitions want 2");
-	instance_prove(r->inst, 1, 0, 1);
+	instance_prove(r->inst, 1, 0, 1, false);
 	ok(WAIT_FOR(r, r->n_completed == 1) && r->result.cls == CUZK_ERROR_RESOURCE,
 	   "memory beyond the budget is refused: %s", r->result.text);
 	instance_set_host_budget(r->inst, 4 << 20);
-	instance_prove(r->inst, 1, 0, 2);
+	instance_prove(r->inst, 1, 0, 2, false);
 	ok(WAIT_FOR(r, r->n_completed == 2) && r->n_good == 1, "with a larger budget it proves");
 	ok(WAIT_FOR(r, (instance_status(r->inst, &s), s.host_peak == 2 << 20)) &&
 	   s.n_memory == 1 && !strcmp(s.memory[0].name, "null partition") && !s.host_reserved &&
@@ -256,9 +256,9 @@ static void test_rate(void)
 	begin = now_ms();
 	while (r->n_completed < JOBS && now_ms() < begin + 60000) {
 		while (sent < JOBS && sent - r->n_completed < WINDOW)
-			instance_admit(r->inst, ++sent, fd);
+			instance_admit(r->inst, ++sent, fd, false);
 		for (; proved < r->n_admitted; proved++)
-			instance_prove(r->inst, proved + 1, 0, proved + 1);
+			instance_prove(r->inst, proved + 1, 0, proved + 1, false);
 		turn(r);
 	}
 	close(fd);

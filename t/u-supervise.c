@@ -31,7 +31,7 @@ static void check_recovery(struct record *r, uint64_t fault_ms)
 	ok(wait_ready(r), "another child is ready");
 	ready = now_ms() - fault_ms;
 	ok(ready < 5000, "within 5 s of the fault: %llu ms", (unsigned long long)ready);
-	proved = admit(r, 900, 1) && !instance_prove(r->inst, 900, 3, 900) &&
+	proved = admit(r, 900, 1) && !instance_prove(r->inst, 900, 3, 900, false) &&
 		 WAIT_FOR(r, r->n_good > good);
 	ok(proved, "and proves");
 }
@@ -44,8 +44,8 @@ static void test_hang(const char *how, const char *engine)
 
 	ok(wait_ready(r) && admit(r, 1, 1), "%s", how);
 	begin = now_ms();
-	instance_prove(r->inst, 1, 0, 11);
-	instance_prove(r->inst, 1, 1, 12);
+	instance_prove(r->inst, 1, 0, 11, false);
+	instance_prove(r->inst, 1, 1, 12, false);
 	ok(WAIT_FOR(r, r->n_died) && r->death == INSTANCE_DEATH_STUCK &&
 	   r->n_states[INSTANCE_STUCK] == 1, "ended as stuck: %s", r->reason);
 	ok(strstr(r->reason, "partition 0 stuck in stage ntt") == r->reason,
@@ -54,7 +54,7 @@ static void test_hang(const char *how, const char *engine)
 	ok(r->n_flight == 2 && r->flight[0].tag == 11 && r->flight[0].started &&
 	   r->flight[1].tag == 12 && !r->flight[1].started,
 	   "what it had comes back; the waiting one bears no guilt");
-	ok(instance_prove(r->inst, 1, 0, 13) == -EAGAIN, "its tasks are gone");
+	ok(instance_prove(r->inst, 1, 0, 13, false) == -EAGAIN, "its tasks are gone");
 	check_recovery(r, now_ms());
 	instance_status(r->inst, &s);
 	ok(s.faults == 1 && s.starts == 2, "one fault is on the record");
@@ -68,7 +68,7 @@ static void test_slow(void)
 				       "delay_ms = 4800\n");
 
 	ok(wait_ready(r) && admit(r, 1, 1), "a slow instance with stages of 400 ms");
-	instance_prove(r->inst, 1, 0, 1);
+	instance_prove(r->inst, 1, 0, 1, false);
 	ok(WAIT_FOR(r, r->n_completed || r->n_died) && r->n_good == 1,
 	   "a stage over its limit that moves may go on");
 	ok(r->result.stage_ns[CUZK_STAGE_NTT] > 300000000, "times of stages arrive");
@@ -80,7 +80,7 @@ static void test_crash(void)
 	struct record *r = open_record("null", "", one_fault("crash_every = 1\n"));
 
 	ok(wait_ready(r) && admit(r, 1, 1), "a crash");
-	instance_prove(r->inst, 1, 4, 11);
+	instance_prove(r->inst, 1, 4, 11, false);
 	ok(WAIT_FOR(r, r->n_died) && r->death == INSTANCE_DEATH_CRASHED && r->n_flight == 1 &&
 	   r->flight[0].partition == 4 && r->flight[0].started && !r->n_completed,
 	   "is told with the partition: %s", r->reason);
@@ -94,7 +94,7 @@ static void test_exit(void)
 	struct record *r = open_record("null", "", one_fault("exit_every = 1\n"));
 
 	ok(wait_ready(r) && admit(r, 1, 1), "an engine that calls exit");
-	instance_prove(r->inst, 1, 0, 11);
+	instance_prove(r->inst, 1, 0, 11, false);
 	ok(WAIT_FOR(r, r->n_died) && r->death == INSTANCE_DEATH_CRASHED && r->n_flight == 1,
 	   "is a crash: %s", r->reason);
 	check_recovery(r, now_ms());
@@ -107,7 +107,7 @@ static void test_killed(void)
 	struct instance_status s;
 
 	ok(wait_ready(r) && admit(r, 1, 1), "a kill from outside");
-	instance_prove(r->inst, 1, 0, 11);
+	instance_prove(r->inst, 1, 0, 11, false);
 	WAIT_FOR(r, r->n_heartbeats);
 	instance_status(r->inst, &s);
 	kill(s.pid, SIGKILL);
@@ -126,7 +126,7 @@ static void test_stopped(void)
 	ok(wait_ready(r) && admit(r, 1, 1), "a process that is stopped");
 	instance_status(r->inst, &s);
 	kill(s.pid, SIGSTOP);
-	instance_prove(r->inst, 1, 0, 11);
+	instance_prove(r->inst, 1, 0, 11, false);
 	ok(WAIT_FOR(r, r->n_died || r->n_completed) && r->n_died &&
 	   r->death == INSTANCE_DEATH_STUCK && r->n_flight == 1 && !r->flight[0].started,
 	   "is ended by SIGKILL: %s", r->reason);
@@ -139,8 +139,8 @@ static void test_sticky(void)
 	struct record *r = open_record("null", "", one_fault("sticky_every = 1\n"));
 
 	ok(wait_ready(r) && admit(r, 1, 1), "a lost device");
-	instance_prove(r->inst, 1, 0, 11);
-	instance_prove(r->inst, 1, 1, 12);
+	instance_prove(r->inst, 1, 0, 11, false);
+	instance_prove(r->inst, 1, 1, 12, false);
 	ok(WAIT_FOR(r, r->n_died) && r->death == INSTANCE_DEATH_STICKY,
 	   "ends the child: %s", r->reason);
 	ok(r->n_completed == 1 && r->tag == 11 && r->result.cls == CUZK_ERROR_DEVICE &&
@@ -156,8 +156,8 @@ static void test_invalid(void)
 	struct instance_status s;
 
 	ok(wait_ready(r) && admit(r, 1, 1), "a proof that does not verify");
-	instance_prove(r->inst, 1, 0, 11);
-	instance_prove(r->inst, 1, 1, 12);
+	instance_prove(r->inst, 1, 0, 11, false);
+	instance_prove(r->inst, 1, 1, 12, false);
 	ok(WAIT_FOR(r, r->n_died) && r->death == INSTANCE_DEATH_RECYCLED && !r->n_flight,
 	   "recycles the child when it has finished what it had: %s", r->reason);
 	ok(r->n_completed == 2 && r->n_good == 1, "one failed, the other is right");
@@ -176,7 +176,7 @@ static void test_twice(void)
 	struct record *r = open_record("null", "", one_fault("twice_every = 1\n"));
 
 	ok(wait_ready(r) && admit(r, 1, 1), "an engine that completes twice");
-	instance_prove(r->inst, 1, 0, 11);
+	instance_prove(r->inst, 1, 0, 11, false);
 	ok(WAIT_FOR(r, r->n_died) && r->death == INSTANCE_DEATH_PROTOCOL && r->n_good == 1 &&
 	   r->n_completed == 1, "is heard once and ended: %s", r->reason);
 	check_recovery(r, now_ms());
@@ -188,8 +188,8 @@ static void test_wrong(void)
 	struct record *r = open_record("null", "", "wrong_every = 2\n");
 
 	ok(wait_ready(r) && admit(r, 1, 1), "an engine that lies");
-	instance_prove(r->inst, 1, 0, 1);
-	instance_prove(r->inst, 1, 1, 2);
+	instance_prove(r->inst, 1, 0, 1, false);
+	instance_prove(r->inst, 1, 1, 2, false);
 	ok(WAIT_FOR(r, r->n_completed == 2) && r->n_good == 1 && !r->result.status,
 	   "gives one wrong proof of two (which this host cannot see)");
 	close_record(r);
@@ -213,7 +213,7 @@ static void test_errors(void)
 
 		snprintf(text, sizeof(text), "fail_every = 1\nfail_class = %s\n", classes[i].name);
 		r = open_record("null", "", text);
-		ok(wait_ready(r) && admit(r, 1, 1) && !instance_prove(r->inst, 1, 0, 1) &&
+		ok(wait_ready(r) && admit(r, 1, 1) && !instance_prove(r->inst, 1, 0, 1, false) &&
 		   WAIT_FOR(r, r->n_completed) && r->result.cls == classes[i].cls && !r->n_died,
 		   "a failure of class %s arrives as one", classes[i].name);
 		close_record(r);
@@ -227,8 +227,8 @@ static void test_admission(const char *how, const char *engine, enum instance_de
 
 	ok(wait_ready(r), "admission that %s", how);
 	fd = make_request(r, 66);
-	instance_admit(r->inst, 1, fd);
-	instance_admit(r->inst, 2, fd);
+	instance_admit(r->inst, 1, fd, false);
+	instance_admit(r->inst, 2, fd, false);
 	close(fd);
 	ok(WAIT_FOR(r, r->n_died) && r->death == death, "ends the child: %s", r->reason);
 	check_recovery(r, now_ms());
@@ -246,7 +246,7 @@ static void test_start(const char *how, const char *engine, enum instance_death 
 	   "%s: three times, then quarantine: %s", how, r->reason);
 	instance_status(r->inst, &s);
 	ok(s.faults == 3 && s.recent_faults == 3 && !s.pid && *s.reason &&
-	   instance_admit(r->inst, 1, 0) == -EAGAIN, "%s: it stays down", how);
+	   instance_admit(r->inst, 1, 0, false) == -EAGAIN, "%s: it stays down", how);
 	if (death == INSTANCE_DEATH_PROBE) {
 		instance_restart(r->inst);
 		ok(WAIT_FOR(r, r->n_died == 6), "an operator may ask for more of it");
@@ -312,7 +312,7 @@ static void test_programs(void)
 	test_load("a program of another version", "null",
 		  script("e", "printf 'ckzw\\100\\0\\0\\0\\11\\0\\0\\0\\0\\0\\0\\0"
 			 "\\0\\0\\0\\0\\0\\0\\0\\0' >&3; sleep 9"),
-		  "", INSTANCE_DEATH_LOAD, "speaks version 9 of the instance protocol, not 2");
+		  "", INSTANCE_DEATH_LOAD, "speaks version 9 of the instance protocol, not 3");
 	test_load("a program that closes its socket", "null", script("f", "exec 3>&-; sleep 9"),
 		  "", INSTANCE_DEATH_CRASHED, "closed its connection");
 }

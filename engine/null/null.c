@@ -8,8 +8,9 @@
  * slow, and make it fail in every way in which an engine, a driver or a device
  * can.
  *
- * Threads: each lane is one, and takes one partition at a time.  lock guards
- * the lanes and the circuits' state.
+ * Threads: each lane is one, and takes one partition at a time; the lane of
+ * urgent partitions is the host's thread, and the others stand still while it
+ * has one.  lock guards the lanes and the circuits' state.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -57,6 +58,7 @@ struct cuzk_instance {
 	uint32_t users[CUZK_KIND_COUNT];
 	unsigned int n_lanes;
 	struct lane lanes[NULL_LANES_MAX];
+	struct lane urgent;
 };
 
 static int fail(struct cuzk_error *err, int status, uint32_t cls, const char *text)
@@ -74,6 +76,17 @@ static void sleep_ms(uint64_t ms)
 		;
 }
 
+/* Other lanes wait until the urgent one is done. */
+static void stand_aside(struct cuzk_instance *inst, const struct lane *lane)
+{
+	if (!lane || lane == &inst->urgent)
+		return;
+	pthread_mutex_lock(&inst->lock);
+	while (inst->urgent.busy)
+		pthread_cond_wait(&inst->changed, &inst->lock);
+	pthread_mutex_unlock(&inst->lock);
+}
+
 /* Waits with heartbeats of one stage. false: cancelled. */
 static bool wait_stage(struct cuzk_instance *inst, const struct lane *lane, uint32_t stage,
 		       uint64_t ms)
@@ -85,6 +98,7 @@ static bool wait_stage(struct cuzk_instance *inst, const struct lane *lane, uint
 		uint64_t step = ms - done < TICK_MS ? ms - done : TICK_MS;
 
 		sleep_ms(step);
+		stand_aside(inst, lane);
 		if (lane && __atomic_load_n(&lane->cancelled, __ATOMIC_RELAXED) &&
 		    !inst->cfg.ignore_cancel)
 			return false;
@@ -129,8 +143,10 @@ static uint64_t thread_ns(void)
 static bool run_stages(struct cuzk_instance *inst, const struct lane *lane,
 		       enum null_fault fault, struct cuzk_result *result)
 {
-	uint64_t share = inst->cfg.delay_ms / (CUZK_STAGE_COUNT - 1);
-	uint64_t rest = inst->cfg.delay_ms - share * (CUZK_STAGE_COUNT - 2);
+	bool own = lane == &inst->urgent && inst->cfg.urgent_delay_ms >= 0;
+	uint64_t delay = own ? inst->cfg.urgent_delay_ms : inst->cfg.delay_ms;
+	uint64_t share = delay / (CUZK_STAGE_COUNT - 1);
+	uint64_t rest = delay - share * (CUZK_STAGE_COUNT - 2);
 	uint32_t stage;
 
 	for (stage = CUZK_STAGE_PARAMS; stage < CUZK_STAGE_COUNT; stage++) {
@@ -138,7 +154,7 @@ static bool run_stages(struct cuzk_instance *inst, const struct lane *lane,
 
 		if (fault == NULL_FAULT_HANG && stage == inst->cfg.hang_stage)
 			hang(inst, lane);
-		if (inst->cfg.delay_ms &&
+		if (delay &&
 		    !wait_stage(inst, lane, stage, stage == CUZK_STAGE_VERIFY ? rest : share))
 			return false;
 		result->stage_ns[stage] = thread_ns() - begin;
@@ -202,6 +218,7 @@ static void prove_lane(struct cuzk_instance *inst, struct lane *lane)
 	pthread_mutex_lock(&inst->lock);
 	lane->busy = false;
 	lane->task = NULL;
+	pthread_cond_broadcast(&inst->changed);
 	pthread_mutex_unlock(&inst->lock);
 	inst->host.complete(inst->host.ctx, tag, &result);
 	if (fault == NULL_FAULT_TWICE)
@@ -412,6 +429,19 @@ static void null_task_free(struct cuzk_task *task)
 	free(task);
 }
 
+/* Under lock. */
+static void occupy(struct cuzk_instance *inst, struct lane *lane, struct cuzk_task *task,
+		   uint32_t partition, uint64_t tag)
+{
+	lane->busy = true;
+	__atomic_store_n(&lane->cancelled, false, __ATOMIC_RELAXED);
+	lane->task = task;
+	lane->partition = partition;
+	lane->tag = tag;
+	lane->number = ++inst->number;
+	pthread_cond_broadcast(&inst->changed);
+}
+
 static int null_prove(struct cuzk_instance *inst, struct cuzk_task *task, uint32_t partition,
 		      uint64_t tag, struct cuzk_error *err)
 {
@@ -426,18 +456,26 @@ static int null_prove(struct cuzk_instance *inst, struct cuzk_task *task, uint32
 
 		if (lane->busy)
 			continue;
-		lane->busy = true;
-		__atomic_store_n(&lane->cancelled, false, __ATOMIC_RELAXED);
-		lane->task = task;
-		lane->partition = partition;
-		lane->tag = tag;
-		lane->number = ++inst->number;
-		pthread_cond_broadcast(&inst->changed);
+		occupy(inst, lane, task, partition, tag);
 		r = 0;
 		break;
 	}
 	pthread_mutex_unlock(&inst->lock);
 	return r;
+}
+
+static int null_prove_urgent(struct cuzk_instance *inst, struct cuzk_task *task,
+			     uint32_t partition, uint64_t tag, struct cuzk_error *err)
+{
+	if (partition >= task->n_partitions)
+		return fail(err, -EINVAL, CUZK_ERROR_INTERNAL, "no such partition");
+	if (inst->cfg.refuse_urgent)
+		return fail(err, -EAGAIN, CUZK_ERROR_RESOURCE, "not beside others, as told");
+	pthread_mutex_lock(&inst->lock);
+	occupy(inst, &inst->urgent, task, partition, tag);
+	pthread_mutex_unlock(&inst->lock);
+	prove_lane(inst, &inst->urgent);
+	return 0;
 }
 
 static void null_cancel(struct cuzk_instance *inst, uint64_t tag)
@@ -449,6 +487,8 @@ static void null_cancel(struct cuzk_instance *inst, uint64_t tag)
 		if (inst->lanes[i].busy && inst->lanes[i].tag == tag)
 			__atomic_store_n(&inst->lanes[i].cancelled, true, __ATOMIC_RELAXED);
 	}
+	if (inst->urgent.busy && inst->urgent.tag == tag)
+		__atomic_store_n(&inst->urgent.cancelled, true, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&inst->lock);
 }
 
@@ -501,7 +541,7 @@ static const struct cuzk_engine_ops null_ops = {
 	.abi_major = CUZK_ENGINE_ABI_MAJOR,
 	.abi_minor = CUZK_ENGINE_ABI_MINOR,
 	.caps = CUZK_CAP_CPU | CUZK_CAP_GPU | CUZK_CAP_PRELOAD | CUZK_CAP_CANCEL |
-		CUZK_CAP_OVERLAP,
+		CUZK_CAP_OVERLAP | CUZK_CAP_URGENT,
 	.name = "null",
 	.version = NULL_VERSION,
 	.params = null_params,
@@ -515,6 +555,7 @@ static const struct cuzk_engine_ops null_ops = {
 	.cancel = null_cancel,
 	.preload = null_preload,
 	.evict = null_evict,
+	.prove_urgent = null_prove_urgent,
 };
 
 __attribute__((visibility("default")))

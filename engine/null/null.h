@@ -12,8 +12,8 @@
 /* The parameters by name; see null_params in params.c for what each means. */
 struct null_config {
 	bool fail_self_test, hang_self_test, abort_probe, hang_probe, fail_probe;
-	bool ignore_cancel, hang_beats;
-	int64_t delay_ms, admit_delay_ms, probe_delay_ms, preload_delay_ms, lanes;
+	bool ignore_cancel, hang_beats, refuse_urgent;
+	int64_t delay_ms, urgent_delay_ms, admit_delay_ms, probe_delay_ms, preload_delay_ms, lanes;
 	int64_t partitions[CUZK_KIND_COUNT];
 	int64_t fail_every, hang_every, crash_every, exit_every, invalid_every, wrong_every;
 	int64_t oom_every, sticky_every, twice_every;

@@ -13,6 +13,8 @@
 /* One list makes both the table and the module information. */
 #define PARAMS(FLAG, NUMBER, BYTES, TEXT, PATH) \
 	NUMBER("delay_ms", 0, DAY_MS, "0", "how long a partition takes") \
+	NUMBER("urgent_delay_ms", -1, DAY_MS, "-1", \
+	       "how long an urgent partition takes; -1: as any other") \
 	NUMBER("admit_delay_ms", 0, DAY_MS, "0", "how long admission takes") \
 	NUMBER("probe_delay_ms", 0, DAY_MS, "0", "how long opening takes, with heartbeats") \
 	NUMBER("preload_delay_ms", 0, DAY_MS, "0", "how long a preload takes") \
@@ -52,6 +54,7 @@
 	       "admitting this sector crashes the process") \
 	PATH("token", "faults happen only if this file can be removed: once per file") \
 	FLAG("ignore_cancel", "cancel does nothing") \
+	FLAG("refuse_urgent", "no partition is proved beside others") \
 	FLAG("fail_probe", "opening fails") \
 	FLAG("abort_probe", "the process aborts while opening") \
 	FLAG("hang_probe", "opening hangs") \
@@ -93,7 +96,8 @@ struct field {
 static const struct field fields[] = {
 	FIELD(fail_self_test, FLAG), FIELD(hang_self_test, FLAG), FIELD(abort_probe, FLAG),
 	FIELD(hang_probe, FLAG), FIELD(fail_probe, FLAG), FIELD(ignore_cancel, FLAG),
-	FIELD(hang_beats, FLAG), FIELD(delay_ms, NUMBER), FIELD(admit_delay_ms, NUMBER),
+	FIELD(hang_beats, FLAG), FIELD(refuse_urgent, FLAG), FIELD(delay_ms, NUMBER),
+	FIELD(urgent_delay_ms, NUMBER), FIELD(admit_delay_ms, NUMBER),
 	FIELD(probe_delay_ms, NUMBER), FIELD(preload_delay_ms, NUMBER), FIELD(lanes, NUMBER),
 	KIND_FIELD("partitions_porep", CUZK_KIND_POREP),
 	KIND_FIELD("partitions_update", CUZK_KIND_UPDATE),
