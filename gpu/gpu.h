@@ -199,9 +199,10 @@ struct gpu_ops {
 	/*
 	 * points[k] = sum over i of w^(-ik) factor base^i points[i], in place and
 	 * in natural order: an inverse transform in the group.  n = 2^log_n points,
-	 * w = root^(2^(32 - log_n)); infinity is allowed.  It takes n full products
-	 * by a scalar and n/2 for each of the log_n stages: minutes on a device for
-	 * 2^27, and only for making parameters.  -ENOMEM: the points do not fit.
+	 * w = root^(2^(32 - log_n)); points are of order r, or infinity.  It takes
+	 * n full products by a scalar and n/2 for each of the log_n stages: minutes
+	 * on a device for 2^27, and only for making parameters.  -ENOMEM: the points
+	 * do not fit.
 	 */
 	int (*transform_g1)(struct gpu *gpu, struct g1_affine *points, unsigned int log_n,
 			    const struct fr *root, const struct fr *factor, const struct fr *base);

@@ -280,5 +280,6 @@ const struct gpu_ops gpu_cpu_ops = {
 	.msm_g2 = cpu_msm_g2,
 	.mul_base_g1 = cpu_mul_base_g1,
 	.mul_base_g2 = cpu_mul_base_g2,
+	.transform_g1 = cpu_transform_g1,
 	.evaluate = cpu_op_evaluate,
 };

@@ -89,6 +89,9 @@ int cpu_prove_start(struct gpu *gpu, struct gpu_cs *cs, struct gpu_srs *srs,
 int cpu_prove_finish(struct gpu *gpu, struct gpu_job *job, struct gpu_sums *sums);
 void cpu_prove_bytes(struct gpu *gpu, const struct cs *cs, uint64_t *host, uint64_t *device);
 
+int cpu_transform_g1(struct gpu *gpu, struct g1_affine *points, unsigned int log_n,
+		     const struct fr *root, const struct fr *factor, const struct fr *base);
+
 /*
  * What one of the sums over the witness takes: values of all inputs or those of
  * a density, and of the aux variables in another one; bits apart from full
