@@ -83,6 +83,9 @@ struct config_global {
 	uint64_t start_limit;		/* load, probe and self-test without movement; ms */
 	uint64_t admit_limit;		/* one admission; ms */
 	uint64_t stage_limit[CUZK_STAGE_COUNT];	/* by stage; index 0: in no named stage */
+	uint64_t learn_history;		/* stays in a stage that make its limit known; 0: never */
+	uint64_t learn_factor;		/* that limit, as a multiple of the slowest stay */
+	uint64_t learn_floor, learn_floor_params;	/* the least that it may be; ms */
 	uint64_t heartbeat_limit;	/* a stage over its limit must move this often */
 	uint64_t kill_grace;		/* between SIGTERM and SIGKILL; ms */
 	uint64_t restart_delay;		/* before the first restart, doubles; ms */

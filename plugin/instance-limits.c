@@ -6,6 +6,10 @@
  * heartbeat_limit.  A stage that is slow and moves may go on (the scheduler has
  * deadlines for the whole); one that stands still within its limit may, too.
  * Partitions that wait behind others have no limit, unless none is worked on.
+ *
+ * A limit that was learnt is much shorter than the configured one.  It is
+ * measured by proofs that may have had the device for themselves, so it counts
+ * only while nothing at all moves in the instance.
  */
 #include "plugin/instance-private.h"
 
@@ -25,6 +29,14 @@ static uint64_t flight_deadline(const struct instance *inst, const struct instan
 		return INSTANCE_NEVER;
 	return later(f->since_ms + inst->limits.stage_limit[f->stage],
 		     f->moved_ms + inst->limits.heartbeat_limit);
+}
+
+static uint64_t learnt_deadline(const struct instance *inst, const struct instance_flight *f)
+{
+	if (!f->started || !f->stage_limit[f->stage])
+		return INSTANCE_NEVER;
+	return later(f->since_ms + f->stage_limit[f->stage],
+		     inst->moved_ms + inst->limits.heartbeat_limit);
 }
 
 static uint64_t aux_deadline(const struct instance *inst)
@@ -72,24 +84,32 @@ uint64_t instance_deadline(const struct instance *inst)
 	next = earlier(next, earlier(aux_deadline(inst), admit_deadline(inst)));
 	next = earlier(next, idle_deadline(inst));
 	for (i = 0; i < inst->n_flights; i++)
-		next = earlier(next, flight_deadline(inst, &inst->flights[i]));
+		next = earlier(next, earlier(flight_deadline(inst, &inst->flights[i]),
+					     learnt_deadline(inst, &inst->flights[i])));
 	return next;
 }
 
 static void check_flights(struct instance *inst, uint64_t now)
 {
 	unsigned int i;
+	uint64_t limit;
 
 	for (i = 0; i < inst->n_flights; i++) {
 		const struct instance_flight *f = &inst->flights[i];
 
-		if (now < flight_deadline(inst, f))
+		if (now >= flight_deadline(inst, f))
+			limit = inst->limits.stage_limit[f->stage];
+		else if (now >= learnt_deadline(inst, f))
+			limit = f->stage_limit[f->stage];
+		else
 			continue;
 		instance_kill(inst, INSTANCE_DEATH_STUCK, false,
 			      "partition %u stuck in stage %s: %llu ms, the last %llu without "
-			      "progress", f->partition, config_stage_name(f->stage),
-			      (unsigned long long)(now - f->since_ms),
-			      (unsigned long long)(now - f->moved_ms));
+			      "progress; the %s limit is %llu ms", f->partition,
+			      config_stage_name(f->stage), (unsigned long long)(now - f->since_ms),
+			      (unsigned long long)(now - f->moved_ms),
+			      limit == f->stage_limit[f->stage] ? "learnt" : "configured",
+			      (unsigned long long)limit);
 		return;
 	}
 }

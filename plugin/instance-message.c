@@ -123,13 +123,14 @@ static int on_started(struct instance *inst, struct wire_message *msg)
 	if (!msg->h.tag) {
 		inst->aux = (struct instance_aux){ .active = true, .since_ms = now,
 						   .moved_ms = now, .stage = CUZK_STAGE_PARAMS };
+		inst->moved_ms = now;
 		return 0;
 	}
 	f = instance_find_flight(inst, msg->h.tag);
 	if (!f || f->started)
 		return -EBADMSG;
 	f->started = true;
-	f->since_ms = f->moved_ms = now;
+	f->since_ms = f->moved_ms = inst->moved_ms = now;
 	return 0;
 }
 
@@ -143,6 +144,16 @@ static int on_busy(struct instance *inst, struct wire_message *msg)
 	f->stage = CUZK_STAGE_IDLE;
 	f->done = f->total = 0;
 	return 0;
+}
+
+/* It leaves its stage. */
+static void note_stay(struct instance_flight *f, uint64_t now)
+{
+	uint64_t stay = now - f->since_ms;
+
+	if (stay > f->stay[f->stage])
+		f->stay[f->stage] = stay;
+	f->entered |= 1u << f->stage;
 }
 
 /* Only what goes on counts as movement: a hung loop may repeat itself. */
@@ -187,13 +198,15 @@ static int on_heartbeat(struct instance *inst, struct wire_message *msg)
 		struct instance_aux *a = &inst->aux;
 
 		if (has_moved(&a->stage, &a->done, &a->total, &a->since_ms, &beat))
-			a->moved_ms = now;
+			a->moved_ms = inst->moved_ms = now;
 	} else {
 		f = instance_find_flight(inst, msg->h.tag);
 		if (!f || !f->started)
 			return 0;	/* it crossed the completion */
+		if (beat.stage != f->stage)
+			note_stay(f, now);
 		if (has_moved(&f->stage, &f->done, &f->total, &f->since_ms, &beat)) {
-			f->moved_ms = now;
+			f->moved_ms = inst->moved_ms = now;
 			if (f->urgent)
 				excuse_others(inst, now);
 		}
@@ -251,7 +264,12 @@ static int on_completed(struct instance *inst, struct wire_message *msg)
 		result.cls = CUZK_ERROR_INTERNAL;
 	task = f->task;
 	partition = f->partition;
-	inst->idle_since_ms = instance_now_ms();
+	inst->idle_since_ms = inst->moved_ms = instance_now_ms();
+	if (!result.status) {
+		note_stay(f, inst->moved_ms);
+		if (inst->ops->stays)
+			inst->ops->stays(inst->ctx, inst, f);
+	}
 	end_flight(inst, f);
 	count_result(inst, &result);
 	inst->ops->completed(inst->ctx, inst, task, partition, msg->h.tag, &result);
@@ -304,7 +322,7 @@ static int on_params(struct instance *inst, struct wire_message *msg)
 	if (done.status > 0 || done.error.cls > CUZK_ERROR_INTERNAL)
 		return -EBADMSG;
 	inst->aux.active = false;
-	inst->idle_since_ms = instance_now_ms();
+	inst->idle_since_ms = inst->moved_ms = instance_now_ms();
 	inst->ops->loaded(inst->ctx, inst, msg->h.id, done.status, done.was, done.bytes,
 			  &done.error);
 	return 0;

@@ -65,6 +65,7 @@ struct instance {
 	struct instance_flight flights[INSTANCE_FLIGHT_MAX];
 	unsigned int n_flights;
 	struct instance_aux aux;
+	uint64_t moved_ms;		/* any of what it has moved, began or ended */
 	uint64_t idle_since_ms;		/* nothing of what it has is started since */
 
 	/* its end */

@@ -488,11 +488,14 @@ void instance_give(struct instance *inst, const char *name, int fd)
 			      fd);
 }
 
-void instance_set_stage_limit(struct instance *inst, enum cuzk_stage stage, uint64_t ms)
+void instance_set_stage_limit(struct instance *inst, uint64_t tag, enum cuzk_stage stage,
+			      uint64_t ms)
 {
-	if ((unsigned int)stage >= CUZK_STAGE_COUNT)
+	struct instance_flight *f = instance_find_flight(inst, tag);
+
+	if (!f || (unsigned int)stage >= CUZK_STAGE_COUNT)
 		return;
-	inst->limits.stage_limit[stage] = ms;
+	f->stage_limit[stage] = ms;
 	instance_arm(inst);
 }
 

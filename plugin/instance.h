@@ -81,6 +81,11 @@ struct instance_flight {
 	uint64_t done, total;	/* of the stage */
 	uint64_t since_ms;	/* CLOCK_MONOTONIC: start of the stage */
 	uint64_t moved_ms;	/* last progress */
+	/* instance_set_stage_limit(); 0: none */
+	uint64_t stage_limit[CUZK_STAGE_COUNT];
+	/* the longest stay in each stage, ms, of those in entered (bit per stage) */
+	uint64_t stay[CUZK_STAGE_COUNT];
+	uint32_t entered;
 };
 
 /* All strings and structs are the instance's and valid during the call only. */
@@ -99,6 +104,11 @@ struct instance_ops {
 	 */
 	void (*completed)(void *ctx, struct instance *inst, uint64_t task, uint32_t partition,
 			  uint64_t tag, const struct cuzk_result *result);
+	/*
+	 * Before completed(), of a partition that was proved: its stays in stages,
+	 * as they are measured against the limits.  May be NULL.
+	 */
+	void (*stays)(void *ctx, struct instance *inst, const struct instance_flight *flight);
 	/* tag 0: start, self-test or preload */
 	void (*heartbeat)(void *ctx, struct instance *inst, uint64_t tag, uint32_t stage,
 			  uint64_t done, uint64_t total);
@@ -184,8 +194,13 @@ void instance_give(struct instance *inst, const char *name, int fd);
 
 /* The host memory that the child may reserve; less than it holds stops it from reserving more. */
 void instance_set_host_budget(struct instance *inst, uint64_t bytes);
-/* A limit learnt from history, or of a reloaded configuration. ms. */
-void instance_set_stage_limit(struct instance *inst, enum cuzk_stage stage, uint64_t ms);
+/*
+ * A limit learnt from history, for a partition in flight. ms.  The configured one
+ * holds besides.  Against the learnt one a partition is stuck only when nothing
+ * moves in the whole instance: it may be waiting for another to leave the device.
+ */
+void instance_set_stage_limit(struct instance *inst, uint64_t tag, enum cuzk_stage stage,
+			      uint64_t ms);
 /* The restart and quarantine values and all limits of a reloaded configuration. */
 void instance_set_global(struct instance *inst, const struct config_global *global);
 

@@ -226,6 +226,19 @@ static void note_start(struct service *svc, struct worker *w, struct job *job,
 		  job->plan.n_partitions, instance_name(w->inst));
 }
 
+static void set_limits(struct service *svc, struct worker *w, const struct job *job, uint64_t tag)
+{
+	uint32_t stage;
+	uint64_t ms;
+
+	for (stage = 0; stage < CUZK_STAGE_COUNT; stage++) {
+		ms = learn_limit(&svc->learn, &svc->config->global, w->ordinal, job->circuit_hash,
+				 stage);
+		if (ms)
+			instance_set_stage_limit(w->inst, tag, stage, ms);
+	}
+}
+
 static int prove(struct service *svc, struct worker *w, const struct choice *c, uint64_t now)
 {
 	struct job *job = c->job;
@@ -236,6 +249,7 @@ static int prove(struct service *svc, struct worker *w, const struct choice *c, 
 	err = instance_prove(w->inst, job->seq, c->partition, tag, c->urgent);
 	if (err)
 		return err;
+	set_limits(svc, w, job, tag);
 	svc->next_tag++;
 	part->state = PART_RUNNING;
 	part->worker = w->ordinal;

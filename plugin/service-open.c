@@ -231,6 +231,12 @@ int service_open(struct service *svc)
 		log_error("%s", strerror(-err));
 		return err;
 	}
+	err = learn_init(&svc->learn);
+	if (err) {
+		jobs_fini(&svc->jobs);
+		log_error("%s", strerror(-err));
+		return err;
+	}
 	svc->opened = true;
 	err = notify_open(&svc->notify, svc->event, is_alive, svc);
 	if (!err)
@@ -290,6 +296,7 @@ void service_close(struct service *svc)
 	for (i = 0; i < svc->n_workers; i++)
 		svc->workers[i].n_running = svc->workers[i].n_urgent = 0;
 	jobs_fini(&svc->jobs);
+	learn_fini(&svc->learn);
 	warm_close(svc);
 	keep_fini(&svc->keep);
 	notify_close(svc->notify);

@@ -25,6 +25,7 @@
 #include "plugin/job.h"
 #include "plugin/journal.h"
 #include "plugin/keep.h"
+#include "plugin/learn.h"
 #include "plugin/listen.h"
 #include "plugin/log.h"
 #include "plugin/rpc.h"
@@ -99,6 +100,7 @@ struct service {
 	struct http *http;
 	struct notify *notify;
 	struct keep keep;		/* memory of engines */
+	struct learn learn;		/* how long stages take */
 	bool keep_settled;		/* what no instance wanted is gone */
 	uint64_t started_us;
 	int exit_status;

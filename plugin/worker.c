@@ -367,6 +367,18 @@ static void part_done(struct worker *w, struct job *job, uint32_t partition,
 		service_end(svc, job, JOB_COMPLETED, CUZK_ERROR_NONE, NULL);
 }
 
+static void on_stays(void *ctx, struct instance *inst, const struct instance_flight *flight)
+{
+	struct worker *w = ctx;
+	const struct job *job = jobs_find_seq(&w->svc->jobs, flight->task);
+	uint32_t stage;
+
+	for (stage = 0; job && stage < CUZK_STAGE_COUNT; stage++)
+		if (flight->entered >> stage & 1)
+			learn_add(&w->svc->learn, w->ordinal, job->circuit_hash, stage,
+				  flight->stay[stage]);
+}
+
 static void on_completed(void *ctx, struct instance *inst, uint64_t task, uint32_t partition,
 			 uint64_t tag, const struct cuzk_result *result)
 {
@@ -465,6 +477,9 @@ static void on_died(void *ctx, struct instance *inst, enum instance_death death,
 
 	for (i = 0; i < n; i++) {
 		job = flight_job(svc, &flight[i]);
+		if (job && death == INSTANCE_DEATH_STUCK && flight[i].started)
+			learn_ended(&svc->learn, &svc->config->global, w->ordinal,
+				    job->circuit_hash, flight[i].stage);
 		if (job)
 			retry_died(svc, w, job, flight[i].partition, guilty && flight[i].started,
 				   reason);
@@ -580,6 +595,7 @@ const struct instance_ops worker_ops = {
 	.state = on_state,
 	.admitted = on_admitted,
 	.refused = on_refused,
+	.stays = on_stays,
 	.completed = on_completed,
 	.heartbeat = on_heartbeat,
 	.log = on_log,

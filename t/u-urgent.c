@@ -7,7 +7,8 @@
 /* An instance with task 1, and task 2 for the same request. */
 static struct record *start(const char *engine)
 {
-	struct record *r = open_record("null", "", engine);
+	struct record *r = open_record("null", "stage_limit_params = 300ms\n"
+				       "stage_limit_witness = 300ms\n", engine);
 
 	if (!wait_ready(r) || !admit(r, 1, 7) || !admit(r, 2, 7))
 		ok(false, "an instance with two tasks: %s", r->reason);
@@ -58,13 +59,11 @@ static void test_beside(void)
 	close_record(r);
 }
 
-/* Stage and heartbeat limits are 500 ms: only because it stands aside may it rest so long. */
+/* Its limits are 300 ms, with 500 for the heartbeat: as it stands aside it may rest longer. */
 static void test_aside(void)
 {
 	struct record *r = start_both("delay_ms = 600\nurgent_delay_ms = 4800\n");
 
-	instance_set_stage_limit(r->inst, CUZK_STAGE_PARAMS, 300);
-	instance_set_stage_limit(r->inst, CUZK_STAGE_WITNESS, 300);
 	ok(WAIT_FOR(r, r->n_completed == 2 || r->n_died) && !r->n_died && r->n_good == 2,
 	   "what stands aside is not taken for stuck: %s", r->reason);
 	close_record(r);
