@@ -7,10 +7,12 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "lib/gate.h"
 #include "lib/tpool.h"
 
 struct tpool {
 	unsigned int n;			/* threads, the caller's included */
+	struct gate *gate;		/* NULL: none */
 	pthread_mutex_t run_lock;	/* one loop at a time; taken before state_lock */
 
 	pthread_mutex_t state_lock;	/* protects the rest but next */
@@ -34,8 +36,10 @@ static void drain(struct tpool *pool, unsigned int thread)
 {
 	size_t i;
 
-	while ((i = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed)) < pool->count)
+	while ((i = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed)) < pool->count) {
+		gate_pass(pool->gate);
 		pool->fn(pool->arg, i, thread);
+	}
 }
 
 static void *worker_main(void *arg)
@@ -121,6 +125,17 @@ void tpool_close(struct tpool *pool)
 	free(pool);
 }
 
+void tpool_set_gate(struct tpool *pool, struct gate *gate)
+{
+	pool->gate = gate;
+}
+
+void tpool_pass(struct tpool *pool)
+{
+	if (pool)
+		gate_pass(pool->gate);
+}
+
 unsigned int tpool_threads(const struct tpool *pool)
 {
 	return pool ? pool->n : 1;
@@ -132,8 +147,10 @@ void tpool_run(struct tpool *pool, void (*fn)(void *arg, size_t i, unsigned int 
 	size_t i;
 
 	if (!pool || pool->n == 1 || n <= 1) {
-		for (i = 0; i < n; i++)
+		for (i = 0; i < n; i++) {
+			tpool_pass(pool);
 			fn(arg, i, 0);
+		}
 		return;
 	}
 	pthread_mutex_lock(&pool->run_lock);
