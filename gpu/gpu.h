@@ -29,6 +29,7 @@
 #include "lib/bls12_381/g2.h"
 #include "lib/cs.h"
 
+struct gate;
 struct gpu;		/* one open device */
 struct gpu_cs;		/* a constraint system on it */
 struct gpu_srs;		/* proving parameters on it */
@@ -60,6 +61,11 @@ struct gpu_config {
 	/* for work that only another's patience limits: true ends it with -ECANCELED */
 	bool (*cancelled)(void *arg);
 	void *arg;
+	/*
+	 * NULL, or the gate (lib/gate.h) that work passes before each of its steps,
+	 * and at which it waits while a lane has something that cannot wait.
+	 */
+	struct gate *gate;
 };
 
 struct gpu_stats {
@@ -67,6 +73,7 @@ struct gpu_stats {
 	uint64_t device_bytes, device_peak;
 	uint64_t host_bytes, host_peak;
 	uint64_t bytes_up, bytes_down;	/* moved by the last proof */
+	uint64_t longest_step_ns;	/* of the device, as far as it tells; since open */
 };
 
 /* Which polynomial basis the h points are in (filecoin-spec 2.2; snarkjs zkey). */
@@ -132,6 +139,15 @@ struct gpu_ops {
 	int (*open)(struct gpu **gpu, const struct gpu_config *config, char *err);
 	void (*close)(struct gpu *gpu);
 	void (*stats)(struct gpu *gpu, struct gpu_stats *stats);
+	/*
+	 * A lane: a second handle on gpu's device, for another thread and for proofs
+	 * that cannot wait for gpu's.  It has device_bytes of gpu's memory for its own
+	 * systems, parameters and proofs, and the device prefers its work.  It is
+	 * to be opened before anything is loaded on gpu and closed before gpu is;
+	 * config may name another owner of its callbacks, and has no gate.
+	 */
+	int (*lane_open)(struct gpu *gpu, const struct gpu_config *config, uint64_t device_bytes,
+			 struct gpu **lane, char *err);
 
 	/* cs must outlive the handle. */
 	int (*cs_load)(struct gpu *gpu, const struct cs *cs, struct gpu_cs **out);

@@ -82,6 +82,7 @@ static int cpu_open(struct gpu **out, const struct gpu_config *config, char *err
 		snprintf(err, 256, "starting threads: %s", strerror(-ret));
 		goto err_close;
 	}
+	tpool_set_gate(gpu->pool, gpu->config.gate);
 	ret = ntt_open(&gpu->ntt, gpu->pool, gpu->isa, &gpu->ctl);
 	if (!ret)
 		ret = cpu_reserve(gpu, ntt_bytes(gpu->ntt));
@@ -96,6 +97,13 @@ static int cpu_open(struct gpu **out, const struct gpu_config *config, char *err
 err_close:
 	cpu_close(gpu);
 	return ret;
+}
+
+/* Threads of its own: those of gpu stand at the gate meanwhile. */
+static int cpu_lane_open(struct gpu *gpu, const struct gpu_config *config, uint64_t device_bytes,
+			 struct gpu **lane, char *err)
+{
+	return cpu_open(lane, config, err);
 }
 
 static void cpu_stats(struct gpu *gpu, struct gpu_stats *stats)
@@ -266,6 +274,7 @@ const struct gpu_ops gpu_cpu_ops = {
 	.open = cpu_open,
 	.close = cpu_close,
 	.stats = cpu_stats,
+	.lane_open = cpu_lane_open,
 	.cs_load = cpu_cs_load,
 	.cs_unload = cpu_cs_unload,
 	.srs_load = cpu_srs_load,

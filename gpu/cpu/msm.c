@@ -41,6 +41,7 @@ struct job {
 };
 
 struct run {
+	struct tpool *pool;
 	const struct msm_points *points;
 	const struct msm_kernel *kernel;
 	const struct msm_curve *curve;
@@ -288,6 +289,7 @@ static void job_task(void *arg, size_t i, unsigned int thread)
 	unsigned int w;
 
 	msm_work_init(&work, r->kernel, r->plan.max_entries, r->work_mem + thread * r->work_size);
+	work.pool = r->pool;
 	if (job->ones) {
 		ones_job(r, job, &work);
 	} else {
@@ -474,7 +476,7 @@ int msm_run(struct tpool *pool, const struct msm_points *points, const struct ms
 	    unsigned int n_windows, void *affine)
 {
 	unsigned int threads = tpool_threads(pool), bits, w, k;
-	struct run r = { .points = points, .kernel = points->kernel, .what = what };
+	struct run r = { .pool = pool, .points = points, .kernel = points->kernel, .what = what };
 	union point window_sum[MSM_MAX_WINDOWS], ones, sum;
 	size_t n_effective, n_ones = what->ones ? what->n_ones : 0;
 	struct msm_scalars clean = *what;

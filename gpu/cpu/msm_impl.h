@@ -84,6 +84,7 @@ struct msm_work {
 	uint32_t *a, *b;	/* pairs */
 	uint8_t *sums[2];	/* buckets, then pieces */
 	size_t max_entries, max_lists;
+	struct tpool *pool;	/* that it runs in */
 };
 
 uint64_t msm_work_size(const struct msm_kernel *k, size_t max_entries);
