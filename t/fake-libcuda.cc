@@ -12,15 +12,23 @@
  *   FAKE_CUDA_ORDER=reverse             listed the other way round
  *   FAKE_CUDA_MEMORY=BYTES              of each device (default 2 GiB)
  *   FAKE_CUDA_VERSION=V                 what cuDriverGetVersion says
+ *   FAKE_CUDA_STREAMS=FILE              at the end: a line "PRIORITY LAUNCHES" for each
+ *                                       stream that had any
+ *
+ * Threads may call it as they may call the real one; launches of all streams
+ * run one at a time.
  */
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "gpu/cuda/driver_abi.h"
 #include "gpu/cuda/emu.h"
@@ -66,8 +74,12 @@ static bool is_sticky(CUresult r)
 	       r == CUDA_ERROR_ECC_UNCORRECTABLE || r == CUDA_ERROR_LAUNCH_TIMEOUT;
 }
 
+static std::recursive_mutex state_lock;	/* of all that is static but the emulator */
+typedef std::lock_guard<std::recursive_mutex> guard;
+
 static CUresult enter(const char *call)
 {
+	guard hold(state_lock);
 	const char *plan = getenv("FAKE_CUDA_FAIL");
 	unsigned long n = ++calls[call];
 
@@ -122,6 +134,27 @@ static int identity(CUdevice device)
 
 	return order && strcmp(order, "reverse") == 0 ? n - 1 - device : device;
 }
+
+/* Streams, kept beyond their end for the account. */
+struct fake_stream {
+	int priority;
+	unsigned long launches;
+};
+
+static struct stream_list {
+	std::vector<std::unique_ptr<fake_stream>> list;
+	~stream_list()
+	{
+		const char *path = getenv("FAKE_CUDA_STREAMS");
+		FILE *f = path ? fopen(path, "w") : NULL;
+
+		for (auto &s : list)
+			if (f && s->launches)
+				fprintf(f, "%d %lu\n", s->priority, s->launches);
+		if (f)
+			fclose(f);
+	}
+} streams;
 
 extern "C" {
 
@@ -216,6 +249,7 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 
 CUresult cuMemAlloc_v2(CUdeviceptr *p, size_t bytes)
 {
+	guard hold(state_lock);
 	void *mem;
 
 	ENTER();
@@ -234,6 +268,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *p, size_t bytes)
 
 CUresult cuMemFree_v2(CUdeviceptr p)
 {
+	guard hold(state_lock);
 	auto it = allocations.find(p);
 
 	if (it == allocations.end())
@@ -306,18 +341,44 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule, const char *name)
 
 CUresult cuLaunchKernel(CUfunction function, unsigned int gx, unsigned int gy, unsigned int gz,
 			unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
-			CUstream, void **args, void **)
+			CUstream stream, void **args, void **)
 {
+	static std::mutex emulator_lock;
 	auto *k = (const std::pair<const std::string, trampoline> *)function;
 
 	ENTER();
-	if (!gx || !gy || !gz || bx * by * bz > 1024)
+	if (!stream || !gx || !gy || !gz || bx * by * bz > 1024)
 		return CUDA_ERROR_INVALID_VALUE;
+	std::lock_guard<std::mutex> hold(emulator_lock);
+	((struct fake_stream *)stream)->launches++;
 	k->second(dim3(gx, gy, gz), dim3(bx, by, bz), shared, args);
 	return CUDA_SUCCESS;
 }
 
-CUresult cuStreamCreate(CUstream *stream, unsigned int) { ENTER(); *stream = NULL; return CUDA_SUCCESS; }
+static CUresult make_stream(CUstream *stream, int priority)
+{
+	guard hold(state_lock);
+
+	if (priority < -5 || priority > 0)
+		return CUDA_ERROR_INVALID_VALUE;
+	streams.list.emplace_back(new fake_stream{ priority, 0 });
+	*stream = (CUstream)streams.list.back().get();
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamCreate(CUstream *stream, unsigned int) { ENTER(); return make_stream(stream, 0); }
+CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int, int priority)
+{
+	ENTER();
+	return make_stream(stream, priority);
+}
+CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+	ENTER();
+	*least = 0;
+	*greatest = -5;
+	return CUDA_SUCCESS;
+}
 CUresult cuStreamDestroy_v2(CUstream) { return CUDA_SUCCESS; }
 CUresult cuStreamQuery(CUstream) { ENTER(); return CUDA_SUCCESS; }
 CUresult cuStreamSynchronize(CUstream) { ENTER(); return CUDA_SUCCESS; }

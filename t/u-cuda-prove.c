@@ -392,6 +392,54 @@ static void test_stream(uint32_t n_instances, uint32_t max_rows, uint64_t piece,
 	sys_close(&s);
 }
 
+/* All that an arena gives, in pieces of at least 4 KiB; whether any lies in [from, to). */
+static bool takes_from(struct cuda_ctx *ctx, CUdeviceptr from, CUdeviceptr to)
+{
+	CUdeviceptr at[4096];
+	bool inside = false;
+	uint64_t bytes;
+	size_t n = 0;
+
+	while (n < 4096 && (bytes = cuda_arena_largest(ctx->arena)) >= 4096) {
+		if (cuda_alloc(ctx, &at[n], bytes))
+			abort();
+		inside |= at[n] < to && at[n] + bytes > from;
+		n++;
+	}
+	while (n > 0)
+		cuda_free(ctx, at[--n]);
+	return inside;
+}
+
+/* A lane's share is nobody else's, and is given back. */
+static void test_lane_memory(void)
+{
+	struct gpu_config config = {
+		.size = sizeof(config), .threads = 1, .vram_budget = 64 << 20, .log = log_line,
+	};
+	uint64_t all, share = 20 << 20;
+	struct gpu *bulk, *lane;
+	CUdeviceptr from, to;
+	char err[256];
+
+	if (cuda->open(&bulk, &config, err)) {
+		ok(false, "open: %s", err);
+		return;
+	}
+	all = cuda_arena_largest(bulk->ctx->arena);
+	if (!ok(!cuda->lane_open(bulk, &config, share, &lane, err), "a lane of 20 MiB of 64"))
+		return;
+	from = lane->ctx->memory;
+	to = from + share;
+	ok(!takes_from(bulk->ctx, from, to), "what is left never lies in it");
+	ok(takes_from(lane->ctx, from, to) && !takes_from(lane->ctx, 0, from) &&
+	   !takes_from(lane->ctx, to, UINT64_MAX), "and its own always does");
+	ok(cuda_arena_used(bulk->ctx->arena) >= share, "it counts as used");
+	cuda->close(lane);
+	ok(cuda_arena_largest(bulk->ctx->arena) == all, "until it is closed");
+	cuda->close(bulk);
+}
+
 /* Two proofs between start and finish, not three. */
 static void test_jobs(void)
 {
@@ -545,6 +593,7 @@ int main(int argc, char **argv)
 	test_stream(25, 12, 100, false);
 	test_stream(25, 12, 257, true);
 	test_jobs();
+	test_lane_memory();
 	test_circuit("tiny-3");
 	test_circuit("tiny-100");
 	if (large) {

@@ -252,6 +252,9 @@ int cuda_ctx_open(struct cuda_ctx **out, const struct gpu_config *config, char *
 	r = load_kernels(ctx, err);
 	if (r)
 		goto err_close;
+	r = cuda_steps_open(ctx);
+	if (r)
+		goto err_close;
 	r = reserve_memory(ctx, err);
 	if (r)
 		goto err_close;
@@ -263,6 +266,48 @@ err_close:
 	return r;
 }
 
+int cuda_ctx_open_lane(struct cuda_ctx **out, struct cuda_ctx *parent,
+		       const struct gpu_config *config, uint64_t bytes, char *err)
+{
+	struct cuda_ctx *ctx = calloc(1, sizeof(*ctx));
+	int least = 0, greatest = 0, r;
+
+	if (!ctx) {
+		snprintf(err, 256, "out of memory");
+		return -ENOMEM;
+	}
+	ctx->parent = parent;
+	ctx->config = *config;
+	ctx->drv = parent->drv;
+	ctx->device = parent->device;
+	ctx->ctx = parent->ctx;
+	ctx->sm_count = parent->sm_count;
+	memcpy(ctx->kernels, parent->kernels, sizeof(ctx->kernels));
+	memcpy(ctx->name, parent->name, sizeof(ctx->name));
+	snprintf(err, 256, "gpu %s: no lane for urgent proofs", ctx->name);
+	r = cuda_ctx_enter(ctx);
+	if (!r)
+		r = cuda_check(ctx, ctx->drv->stream_priorities(&least, &greatest),
+			       "asking for priorities");
+	if (!r)
+		r = cuda_check(ctx, ctx->drv->stream_create_priority(&ctx->stream,
+				       CU_STREAM_NON_BLOCKING, greatest), "making a stream");
+	if (!r) {
+		r = cuda_alloc(parent, &ctx->memory, bytes);
+		if (r)
+			snprintf(err, 256, "gpu %s: no room for %llu MiB of urgent proofs",
+				 ctx->name, (unsigned long long)bytes >> 20);
+	}
+	if (!r)
+		r = cuda_arena_open(&ctx->arena, ctx->memory, bytes);
+	if (r) {
+		cuda_ctx_close(ctx);
+		return r;
+	}
+	*out = ctx;
+	return 0;
+}
+
 void cuda_ctx_close(struct cuda_ctx *ctx)
 {
 	int i;
@@ -271,14 +316,18 @@ void cuda_ctx_close(struct cuda_ctx *ctx)
 		return;
 	if (ctx->ctx) {
 		ctx->drv->ctx_set_current(ctx->ctx);
-		if (ctx->memory)
+		cuda_steps_close(ctx);
+		if (ctx->parent)
+			cuda_free(ctx->parent, ctx->memory);
+		else if (ctx->memory)
 			ctx->drv->mem_free(ctx->memory);
 		for (i = 0; i < CUDA_MODULES; i++)
 			if (ctx->modules[i])
 				ctx->drv->module_unload(ctx->modules[i]);
 		if (ctx->stream)
 			ctx->drv->stream_destroy(ctx->stream);
-		ctx->drv->ctx_release(ctx->device);
+		if (!ctx->parent)
+			ctx->drv->ctx_release(ctx->device);
 	}
 	cuda_arena_close(ctx->arena);
 	free(ctx);
@@ -361,6 +410,7 @@ static uint64_t now_ns(void)
 int cuda_launch(struct cuda_ctx *ctx, enum cuda_kernel kernel, uint64_t blocks,
 		unsigned int threads, unsigned int shared, void **args)
 {
+	struct cuda_step *step;
 	uint64_t start = 0;
 	int r;
 
@@ -370,6 +420,9 @@ int cuda_launch(struct cuda_ctx *ctx, enum cuda_kernel kernel, uint64_t blocks,
 		return 0;
 	if (blocks > INT32_MAX)
 		return -EINVAL;
+	r = cuda_step_begin(ctx, blocks * threads, &step);
+	if (r)
+		return r;
 	if (ctx->profile) {
 		r = cuda_wait(ctx);
 		if (r)
@@ -379,6 +432,8 @@ int cuda_launch(struct cuda_ctx *ctx, enum cuda_kernel kernel, uint64_t blocks,
 	r = cuda_check(ctx, ctx->drv->launch(ctx->kernels[kernel], (unsigned int)blocks, 1, 1,
 					     threads, 1, 1, shared, ctx->stream, args, NULL),
 		       kernel_table[kernel].name);
+	if (!r)
+		r = cuda_step_end(ctx, step);
 	if (!r && ctx->profile) {
 		r = cuda_wait(ctx);
 		ctx->kernel_ns[kernel] += now_ns() - start;

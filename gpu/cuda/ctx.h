@@ -9,6 +9,7 @@
 #ifndef CUZK_GPU_CUDA_CTX_H
 #define CUZK_GPU_CUDA_CTX_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,10 +19,19 @@
 #include "gpu/gpu.h"
 
 #define CUDA_MODULES 4
+#define CUDA_STEPS 2
+
+/* A large launch that is queued, see steps.c. */
+struct cuda_step {
+	CUevent begin, end;
+	int n_events;			/* of these that are made */
+	bool queued;
+};
 
 struct cuda_ctx {
 	const struct cuda_driver *drv;
 	struct gpu_config config;
+	struct cuda_ctx *parent;	/* NULL, or whose memory and kernels a lane shares */
 	CUdevice device;
 	CUcontext ctx;
 	CUmodule modules[CUDA_MODULES];
@@ -32,6 +42,9 @@ struct cuda_ctx {
 	int sm_count;
 	bool lost;
 	uint64_t bytes_up, bytes_down;
+	struct cuda_step steps[CUDA_STEPS];
+	unsigned int next_step;
+	_Atomic uint64_t longest_step_ns;	/* of the large launches */
 	/*
 	 * For benchmarks: with profile set, each launch is waited for and its
 	 * time added up by kernel.
@@ -44,6 +57,12 @@ struct cuda_ctx {
 /* Chooses the device by UUID or PCI address, opens it. One line in err (256 bytes). */
 int cuda_ctx_open(struct cuda_ctx **ctx, const struct gpu_config *config, char *err);
 void cuda_ctx_close(struct cuda_ctx *ctx);
+/*
+ * A lane on the device of parent: bytes of its memory, and a stream that the
+ * device prefers.  May be used beside parent by another thread; is closed first.
+ */
+int cuda_ctx_open_lane(struct cuda_ctx **ctx, struct cuda_ctx *parent,
+		       const struct gpu_config *config, uint64_t bytes, char *err);
 
 /* Makes the device the calling thread's: before its first use on a thread. */
 int cuda_ctx_enter(struct cuda_ctx *ctx);
@@ -60,6 +79,12 @@ int cuda_copy_up(struct cuda_ctx *ctx, CUdeviceptr to, const void *from, uint64_
 int cuda_copy_down(struct cuda_ctx *ctx, void *to, CUdeviceptr from, uint64_t bytes);
 int cuda_clear(struct cuda_ctx *ctx, CUdeviceptr p, uint64_t bytes);
 int cuda_wait(struct cuda_ctx *ctx);
+
+/* steps.c, of cuda_launch: before a launch of so many threads, and behind it. */
+int cuda_steps_open(struct cuda_ctx *ctx);
+void cuda_steps_close(struct cuda_ctx *ctx);
+int cuda_step_begin(struct cuda_ctx *ctx, uint64_t threads, struct cuda_step **step);
+int cuda_step_end(struct cuda_ctx *ctx, struct cuda_step *step);
 
 const char *cuda_kernel_name(enum cuda_kernel kernel);
 

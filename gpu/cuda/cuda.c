@@ -98,7 +98,9 @@ static int open_feed(struct gpu *gpu)
 	return r;
 }
 
-static int device_open(struct gpu **out, const struct gpu_config *config, char *err)
+/* parent NULL: a device; else a lane with so many bytes of its memory. */
+static int open_on(struct gpu **out, const struct gpu_config *config, struct gpu *parent,
+		   uint64_t bytes, char *err)
 {
 	struct gpu_config c = { .size = sizeof(c) };
 	struct gpu *gpu;
@@ -123,7 +125,8 @@ static int device_open(struct gpu **out, const struct gpu_config *config, char *
 		snprintf(err, 256, "starting threads: %s", strerror(-r));
 		goto err_close;
 	}
-	r = cuda_ctx_open(&gpu->ctx, &c, err);
+	r = parent ? cuda_ctx_open_lane(&gpu->ctx, parent->ctx, &c, bytes, err) :
+		     cuda_ctx_open(&gpu->ctx, &c, err);
 	if (r)
 		goto err_close;
 	gpu->ctx->config.device = NULL;	/* the caller's */
@@ -144,10 +147,22 @@ err_close:
 	return r;
 }
 
+static int device_open(struct gpu **out, const struct gpu_config *config, char *err)
+{
+	return open_on(out, config, NULL, 0, err);
+}
+
+static int device_lane_open(struct gpu *gpu, const struct gpu_config *config, uint64_t bytes,
+			    struct gpu **lane, char *err)
+{
+	return open_on(lane, config, gpu, bytes, err);
+}
+
 static void device_stats(struct gpu *gpu, struct gpu_stats *stats)
 {
 	pthread_mutex_lock(&gpu->stats_lock);
 	*stats = gpu->stats;
+	stats->longest_step_ns = atomic_load(&gpu->ctx->longest_step_ns);
 	pthread_mutex_unlock(&gpu->stats_lock);
 }
 
@@ -299,6 +314,7 @@ static const struct gpu_ops ops = {
 	.open = device_open,
 	.close = device_close,
 	.stats = device_stats,
+	.lane_open = device_lane_open,
 	.cs_load = cuda_cs_load,
 	.cs_unload = cuda_cs_unload,
 	.srs_load = cuda_srs_load,

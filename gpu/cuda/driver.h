@@ -52,6 +52,9 @@
 	   unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,		\
 	   CUstream stream, void **args, void **extra))						\
 	X(stream_create, "cuStreamCreate", (CUstream *stream, unsigned int flags))		\
+	X(stream_create_priority, "cuStreamCreateWithPriority",					\
+	  (CUstream *stream, unsigned int flags, int priority))				\
+	X(stream_priorities, "cuCtxGetStreamPriorityRange", (int *least, int *greatest))	\
 	X(stream_destroy, "cuStreamDestroy_v2", (CUstream stream))				\
 	X(stream_query, "cuStreamQuery", (CUstream stream))					\
 	X(stream_wait, "cuStreamSynchronize", (CUstream stream))				\

@@ -48,6 +48,7 @@ typedef enum CUdevice_attribute {
 } CUdevice_attribute;
 
 #define CU_STREAM_NON_BLOCKING 0x1
+#define CU_EVENT_DEFAULT 0x0
 #define CU_EVENT_DISABLE_TIMING 0x2
 
 #endif
