@@ -125,11 +125,11 @@ static void move(struct fr *out, const struct fr *in, unsigned int log_n, const 
 	free(coeff);
 }
 
-/* bellman's way, with the coset of 7 and a division; and snarkjs's */
+/* bellman's way, with the coset of 7 and a division; snarkjs's; and values alone */
 static void reference_quotient(struct fr *h, const struct fr *a, const struct fr *b,
 			       unsigned int log_n, enum gpu_h_basis basis)
 {
-	const struct fr *root = basis == GPU_H_POWERS ? &FR_ROOT_7 : &FR_ROOT_5;
+	const struct fr *root = basis == GPU_H_ODD_COSET ? &FR_ROOT_5 : &FR_ROOT_7;
 	size_t n = (size_t)1 << log_n, bytes = n * sizeof(*h);
 	struct fr *c = malloc(bytes), *x = malloc(bytes), *y = malloc(bytes), w, z, f, shift;
 
@@ -145,7 +145,10 @@ static void reference_quotient(struct fr *h, const struct fr *a, const struct fr
 	move(h, c, log_n, &w, &shift);
 	for (size_t i = 0; i < n; i++) {
 		fr_mul(&x[i], &x[i], &y[i]);
-		fr_sub(&h[i], &x[i], &h[i]);
+		if (basis == GPU_H_COSET)
+			h[i] = x[i];
+		else
+			fr_sub(&h[i], &x[i], &h[i]);
 	}
 	if (basis == GPU_H_POWERS) {
 		fr_pow_u64(&z, &shift, n);
@@ -173,9 +176,10 @@ static void test_quotient(unsigned int log_n, enum gpu_h_basis basis)
 	size_t n = (size_t)1 << log_n, bytes = n * sizeof(struct fr);
 	struct fr *a = malloc(bytes), *b = malloc(bytes), *want = malloc(bytes);
 	struct scalar *got = malloc(bytes), s;
+	/* the last basis in place */
+	int out = basis == GPU_H_COSET ? 0 : 2, r = 0;
 	CUdeviceptr p[3] = { 0 };
 	bool same = true;
-	int r = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		random_fr(&a[i]);
@@ -189,9 +193,9 @@ static void test_quotient(unsigned int log_n, enum gpu_h_basis basis)
 	if (!r)
 		r = cuda_copy_up(ctx, p[1], b, bytes);
 	if (!r)
-		r = cuda_quotient(ntt, p[0], p[1], p[2], log_n, basis);
+		r = cuda_quotient(ntt, p[0], p[1], p[out], log_n, basis);
 	if (!r)
-		r = cuda_copy_down(ctx, got, p[2], bytes);
+		r = cuda_copy_down(ctx, got, p[out], bytes);
 	for (size_t i = 0; i < n; i++) {
 		size_t at = basis == GPU_H_POWERS ? reverse(i, log_n) : i;
 
@@ -199,7 +203,7 @@ static void test_quotient(unsigned int log_n, enum gpu_h_basis basis)
 		same &= memcmp(&s, &got[at], sizeof(s)) == 0;
 	}
 	ok(r == 0 && same, "quotient of 2^%u, %s", log_n,
-	   basis == GPU_H_POWERS ? "powers" : "odd coset");
+	   basis == GPU_H_POWERS ? "powers" : basis == GPU_H_COSET ? "coset" : "odd coset");
 	for (int i = 0; i < 3; i++)
 		cuda_free(ctx, p[i]);
 	free(a);
@@ -237,6 +241,7 @@ int main(void)
 	for (unsigned int log_n = 0; log_n <= largest; log_n += log_n < 3 ? 1 : 5) {
 		test_quotient(log_n, GPU_H_POWERS);
 		test_quotient(log_n, GPU_H_ODD_COSET);
+		test_quotient(log_n, GPU_H_COSET);
 	}
 	cuda_ntt_close(ntt);
 	ok(cuda_arena_used(ctx->arena) == used, "no device memory is left behind");

@@ -218,8 +218,12 @@ static void test_identity(struct ntt *ntt, const char *name, unsigned int log_n)
 	vectors_close(&v);
 }
 
-static void test_odd_coset(struct ntt *ntt, const char *name, unsigned int log_n, size_t step)
+/* Both bases of values on the coset: A B - C, or for GPU_H_COSET, in place, A B. */
+static void test_coset(struct ntt *ntt, const char *name, unsigned int log_n, size_t step,
+		       enum gpu_h_basis basis)
 {
+	const struct fr *root = basis == GPU_H_COSET ? &FR_ROOT_7 : &FR_ROOT_5;
+	const char *what = basis == GPU_H_COSET ? "coset" : "odd coset";
 	struct fr w, x, w2n, a, b, c;
 	struct vectors v;
 	struct scalar s;
@@ -227,9 +231,14 @@ static void test_odd_coset(struct ntt *ntt, const char *name, unsigned int log_n
 	size_t i;
 
 	vectors_open(&v, log_n);
-	fr_pow_u64(&w, &FR_ROOT_5, 1ull << (32 - log_n));
-	fr_pow_u64(&w2n, &FR_ROOT_5, 1ull << (31 - log_n));
-	good = ntt_quotient(ntt, v.a, v.b, log_n, GPU_H_ODD_COSET, v.h) == 0;
+	fr_pow_u64(&w, root, 1ull << (32 - log_n));
+	fr_pow_u64(&w2n, root, 1ull << (31 - log_n));
+	if (basis == GPU_H_COSET) {
+		good = ntt_quotient(ntt, v.a, v.b, log_n, basis, (struct scalar *)v.a) == 0;
+		memcpy(v.h, v.a, v.n * sizeof(*v.h));
+	} else {
+		good = ntt_quotient(ntt, v.a, v.b, log_n, basis, v.h) == 0;
+	}
 	for (i = 0; i < v.n; i += step) {
 		fr_pow_u64(&x, &w, i);
 		fr_mul(&x, &x, &w2n);
@@ -237,11 +246,12 @@ static void test_odd_coset(struct ntt *ntt, const char *name, unsigned int log_n
 		lagrange(&b, v.b2, v.n, &w, &x);
 		lagrange(&c, v.c, v.n, &w, &x);
 		fr_mul(&a, &a, &b);
-		fr_sub(&a, &a, &c);
+		if (basis == GPU_H_ODD_COSET)
+			fr_sub(&a, &a, &c);
 		fr_to_scalar(&s, &a);
 		good &= memcmp(&s, &v.h[i], sizeof(s)) == 0;
 	}
-	ok(good, "%s: 2^%u, odd coset, by Lagrange's formula", name, log_n);
+	ok(good, "%s: 2^%u, %s, by Lagrange's formula", name, log_n, what);
 	vectors_close(&v);
 }
 
@@ -254,9 +264,12 @@ static void test_path(struct tpool *pool, enum cpu_isa isa, const char *name)
 		return;
 	for (log_n = 0; log_n <= 12; log_n++)
 		test_powers(ntt, name, log_n);
-	for (log_n = 0; log_n <= 8; log_n++)
-		test_odd_coset(ntt, name, log_n, 1);
-	test_odd_coset(ntt, name, 12, 509);
+	for (log_n = 0; log_n <= 8; log_n++) {
+		test_coset(ntt, name, log_n, 1, GPU_H_ODD_COSET);
+		test_coset(ntt, name, log_n, 1, GPU_H_COSET);
+	}
+	test_coset(ntt, name, 12, 509, GPU_H_ODD_COSET);
+	test_coset(ntt, name, 12, 509, GPU_H_COSET);
 	if (isa == CPU_ISA_IFMA) {
 		test_identity(ntt, name, 17);
 		/* three passes */

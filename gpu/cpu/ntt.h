@@ -41,7 +41,8 @@ int ntt_run(struct ntt *ntt, struct fr *data, struct fr *scratch, unsigned int l
 
 /*
  * gpu.h's quotient().  h holds 2^log_n scalars, also for GPU_H_POWERS, where
- * the last one is 0.  -EINVAL: log_n above 31.  Six transforms (quotient.c).
+ * the last one is 0, and for GPU_H_COSET it may be a.  -EINVAL: log_n above 31.
+ * Six transforms, or four (quotient.c).
  */
 int ntt_quotient(struct ntt *ntt, struct fr *a, struct fr *b, unsigned int log_n,
 		 enum gpu_h_basis basis, struct scalar *h);

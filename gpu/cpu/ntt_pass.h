@@ -79,7 +79,7 @@ struct ntt_impl {
 	void (*tw_fill)(void *tw, const struct fr *factors, size_t n);
 	/* groups [begin, end) of ntt_pass_groups() */
 	void (*run)(const struct ntt_pass *p, size_t begin, size_t end, void *buffer);
-	/* h[i] = (a[i] * b[i] - c[i]) as canonical integers; n a multiple of 8; h may be c */
+	/* h[i] = (a[i] * b[i] - c[i]) as canonical integers; n a multiple of 8; c may be NULL: 0; h may be any of them */
 	void (*product_minus)(struct scalar *h, const struct fr *a, const struct fr *b,
 			      const struct fr *c, size_t n);
 };

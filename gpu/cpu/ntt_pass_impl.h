@@ -368,9 +368,11 @@ static void product_minus(struct scalar *h, const struct fr *a, const struct fr 
 		fv_load(&y, b + i, 1);
 		fv_mul_tidy(&t, &x, &y);
 		fv_mul_tw(&t, &t, &w[0]);
-		fv_load(&x, c + i, 1);
-		fv_mul_tw(&x, &x, &w[1]);
-		fv_sub(&t, &t, &x);
+		if (c) {
+			fv_load(&x, c + i, 1);
+			fv_mul_tw(&x, &x, &w[1]);
+			fv_sub(&t, &t, &x);
+		}
 		fv_reduce(&t, &t);
 		fv_store((struct fr *)h + i, 1, &t);
 	}

@@ -116,7 +116,8 @@ static int sum_h(struct gpu *gpu, struct gpu_cs *cs, struct gpu_srs *srs,
 
 	a = cpu_alloc(gpu, bytes);
 	b = cpu_alloc(gpu, bytes);
-	h = cpu_alloc(gpu, bytes);
+	/* the scalars of this basis take the place of a */
+	h = srs->h_basis == GPU_H_COSET ? a : cpu_alloc(gpu, bytes);
 	if (!a || !b || !h)
 		goto err_free;
 	t = now_ns();
@@ -132,9 +133,11 @@ static int sum_h(struct gpu *gpu, struct gpu_cs *cs, struct gpu_srs *srs,
 	t = now_ns();
 	err = ntt_quotient(gpu->ntt, a, b, cs->cs->log_domain, srs->h_basis, (struct scalar *)h);
 	stage_done(gpu, GPU_STAGE_NTT, t);
-	cpu_free(gpu, a, bytes);
 	cpu_free(gpu, b, bytes);
-	a = b = NULL;
+	b = NULL;
+	if (h != a)
+		cpu_free(gpu, a, bytes);
+	a = NULL;
 	if (err)
 		goto err_free;
 	t = now_ns();
@@ -144,7 +147,8 @@ static int sum_h(struct gpu *gpu, struct gpu_cs *cs, struct gpu_srs *srs,
 	if (!err)
 		g1_to_affine(&sums->h, &total.g1);
 err_free:
-	cpu_free(gpu, a, bytes);
+	if (h != a)
+		cpu_free(gpu, a, bytes);
 	cpu_free(gpu, b, bytes);
 	cpu_free(gpu, h, bytes);
 	return err;

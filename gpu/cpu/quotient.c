@@ -13,6 +13,18 @@
  * Odd coset (snarkjs).  The scalars are A B - C at the points g w^i, g of order
  * 2n; also six.
  *
+ * Coset.  Both terms of h = (C - D) / 2 are linear in the values of A B, C in
+ * those on the domain, D in those on the coset by g.  So the sum over H_i, the
+ * points of bellman's h, is one over points that belong to these values,
+ *
+ *	sum h_i H_i = sum_j (A B)(w^j) U_j + sum_j (A B)(g w^j) V_j,
+ *	U_j = 1/(2n) sum_i w^(-ij) H_i,  V_j = -1/(2n) sum_i (g w^j)^-i H_i,
+ *
+ * and h is never formed.  A B = C on the domain where the system is satisfied,
+ * and C is linear in the witness: the first sum is one over the variables, with
+ * points that are added to those of l once and for all.  What is left of the
+ * quotient is (A B)(g w^j): four transforms.
+ *
  * Three vectors take part: a, b and h.  Elements are brought to the coset in
  * place, through the order "digits" (ntt.h), so nothing is ever permuted.
  */
@@ -94,7 +106,7 @@ static int quotient_powers(const struct quotient *q, struct fr *a, struct fr *b,
 struct minus {
 	const struct ntt_impl *impl;
 	struct scalar *h;
-	const struct fr *a, *b;
+	const struct fr *a, *b, *c;
 };
 
 static void minus_piece(void *arg, size_t begin, size_t end, void *buffer)
@@ -102,14 +114,14 @@ static void minus_piece(void *arg, size_t begin, size_t end, void *buffer)
 	const struct minus *m = arg;
 
 	m->impl->product_minus(m->h + begin, m->a + begin, m->b + begin,
-			       (const struct fr *)m->h + begin, end - begin);
+			       m->c ? m->c + begin : NULL, end - begin);
 }
 
 static int quotient_odd_coset(const struct quotient *q, struct ntt *ntt, struct fr *a,
 			      struct fr *b, struct fr *h)
 {
 	struct ntt_around around = { .src2 = b, .post = &q->g };
-	struct minus minus = { ntt_impl(ntt), (struct scalar *)h, a, b };
+	struct minus minus = { ntt_impl(ntt), (struct scalar *)h, a, b, h };
 	struct fr scale;
 	int err;
 
@@ -128,6 +140,20 @@ static int quotient_odd_coset(const struct quotient *q, struct ntt *ntt, struct 
 	if (err)
 		return err;
 	return ntt_for(ntt, (size_t)1 << q->inverse.log_n, 1 << 14, 1, minus_piece, &minus);
+}
+
+static int quotient_coset(const struct quotient *q, struct ntt *ntt, struct fr *a, struct fr *b,
+			  struct scalar *h)
+{
+	struct minus product = { ntt_impl(ntt), h, a, b, NULL };
+	int err;
+
+	err = to_coset(q, a);
+	if (!err)
+		err = to_coset(q, b);
+	if (err)
+		return err;
+	return ntt_for(ntt, (size_t)1 << q->inverse.log_n, 1 << 14, 1, minus_piece, &product);
 }
 
 /* Values on the domain to values on the coset of g, in place. */
@@ -152,7 +178,7 @@ static void small_to_coset(struct fr *data, unsigned int log_n, const struct fr 
 static void quotient_small(struct fr *a, struct fr *b, unsigned int log_n,
 			   enum gpu_h_basis basis, struct scalar *h)
 {
-	const struct fr *root32 = basis == GPU_H_POWERS ? &FR_ROOT_7 : &FR_ROOT_5;
+	const struct fr *root32 = basis == GPU_H_ODD_COSET ? &FR_ROOT_5 : &FR_ROOT_7;
 	const size_t n = (size_t)1 << log_n;
 	struct fr c[1 << NTT_PLAN_MIN_LOG_N], w, w_inv, g, f;
 	size_t i;
@@ -166,7 +192,8 @@ static void quotient_small(struct fr *a, struct fr *b, unsigned int log_n,
 	small_to_coset(c, log_n, &w, &g);
 	for (i = 0; i < n; i++) {
 		fr_mul(&a[i], &a[i], &b[i]);
-		fr_sub(&a[i], &a[i], &c[i]);
+		if (basis != GPU_H_COSET)
+			fr_sub(&a[i], &a[i], &c[i]);
 	}
 	if (basis == GPU_H_POWERS) {
 		/* h Z = -2 h on the coset */
@@ -188,7 +215,8 @@ static void quotient_small(struct fr *a, struct fr *b, unsigned int log_n,
 int ntt_quotient(struct ntt *ntt, struct fr *a, struct fr *b, unsigned int log_n,
 		 enum gpu_h_basis basis, struct scalar *h)
 {
-	const struct fr *root32 = basis == GPU_H_POWERS ? &FR_ROOT_7 : &FR_ROOT_5;
+	const struct fr *root32 = basis == GPU_H_ODD_COSET ? &FR_ROOT_5 : &FR_ROOT_7;
+	const unsigned int transforms = basis == GPU_H_COSET ? 4 : 6;
 	struct quotient q;
 	int err;
 
@@ -202,7 +230,9 @@ int ntt_quotient(struct ntt *ntt, struct fr *a, struct fr *b, unsigned int log_n
 	if (err)
 		return err;
 	ctl_begin(ntt_ctl(ntt), GPU_STAGE_NTT,
-		  (uint64_t)(6 * q.forward.n_pass - 2) << log_n);
+		  (uint64_t)(transforms * q.forward.n_pass - 2) << log_n);
+	if (basis == GPU_H_COSET)
+		return quotient_coset(&q, ntt, a, b, h);
 	if (basis == GPU_H_POWERS)
 		return quotient_powers(&q, a, b, (struct fr *)h);
 	return quotient_odd_coset(&q, ntt, a, b, (struct fr *)h);

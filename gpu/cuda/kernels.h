@@ -39,6 +39,7 @@
 	X(ntt_dif_stage)		\
 	X(ntt_dit_stage)		\
 	X(fr_product)			\
+	X(fr_product_scalars)		\
 	X(fr_scale_reversed)		\
 	X(fr_reverse)			\
 	X(fr_powers)			\

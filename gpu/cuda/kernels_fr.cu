@@ -41,6 +41,16 @@ void fr_product(const fr_t *a, const fr_t *b, uint32_t n, fr_t *out)
 		store_fr(&out[i], fe_mul(load_fr(&a[i]), load_fr(&b[i])));
 }
 
+/* out[i] = a[i] b[i], canonical; out may be either */
+extern "C" __global__ __launch_bounds__(256)
+void fr_product_scalars(const fr_t *a, const fr_t *b, uint32_t n, fr_t *out)
+{
+	uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (i < n)
+		store_fr(&out[i], fe_canonical(fe_mul(load_fr(&a[i]), load_fr(&b[i]))));
+}
+
 /* data[i] *= x^rev(i), in bit-reversed order of log_n bits; log_n = 0: one point */
 extern "C" __global__ __launch_bounds__(256)
 void fr_scale_reversed(fr_t *data, uint32_t n, int log_n, struct power_table powers)

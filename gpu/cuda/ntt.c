@@ -304,7 +304,7 @@ static int to_coset(struct cuda_ntt *ntt, CUdeviceptr data, unsigned int log_n,
 int cuda_quotient(struct cuda_ntt *ntt, CUdeviceptr a, CUdeviceptr b, CUdeviceptr h,
 		  unsigned int log_n, enum gpu_h_basis basis)
 {
-	const struct fr *root = basis == GPU_H_POWERS ? &FR_ROOT_7 : &FR_ROOT_5;
+	const struct fr *root = basis == GPU_H_ODD_COSET ? &FR_ROOT_5 : &FR_ROOT_7;
 	static const struct fr canonical = { { 1 } };	/* 2^-256 */
 	struct cuda_ctx *ctx = ntt->ctx;
 	struct fr g, g_inv, n_inv, factor, two;
@@ -319,6 +319,12 @@ int cuda_quotient(struct cuda_ntt *ntt, CUdeviceptr a, CUdeviceptr b, CUdevicept
 	fr_from_u64(&n_inv, n);
 	fr_inv_vartime(&n_inv, &n_inv);
 
+	if (basis == GPU_H_COSET) {
+		r = to_coset(ntt, a, log_n, root, &g, &n_inv);
+		if (!r)
+			r = to_coset(ntt, b, log_n, root, &g, &n_inv);
+		return r ? r : CUDA_RUN(ctx, fr_product_scalars, n, THREADS, &a, &b, &n, &h);
+	}
 	r = CUDA_RUN(ctx, fr_product, n, THREADS, &a, &b, &n, &h);
 	if (!r && basis == GPU_H_ODD_COSET)
 		r = to_coset(ntt, h, log_n, root, &g, &n_inv);

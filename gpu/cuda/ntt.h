@@ -38,7 +38,8 @@ int cuda_ntt_reverse(struct cuda_ntt *ntt, CUdeviceptr data, unsigned int log_n)
  * h scalars (canonical) from a, b on the domain, gpu.h's quotient.  Takes h as
  * third vector; a and b are destroyed.  POWERS leaves h in bit-reversed order:
  * the place of h_i is rev(i), and the last place holds the coefficient that
- * is always zero.  ODD_COSET leaves natural order.
+ * is always zero.  ODD_COSET and COSET leave natural order; with COSET h
+ * may be a.
  */
 int cuda_quotient(struct cuda_ntt *ntt, CUdeviceptr a, CUdeviceptr b, CUdeviceptr h,
 		  unsigned int log_n, enum gpu_h_basis basis);

@@ -14,7 +14,7 @@ struct gpu_job {
 	uint64_t bytes_up;
 };
 
-/* Three vectors over the domain; a and b go when the quotient is made. */
+/* Vectors over the domain; when the quotient is made, only the scalars of h stay. */
 struct vectors {
 	CUdeviceptr a, b, h;
 };
@@ -27,14 +27,15 @@ static void vectors_free(struct gpu *gpu, struct vectors *v)
 	memset(v, 0, sizeof(*v));
 }
 
-static int vectors_alloc(struct gpu *gpu, const struct cs *cs, struct vectors *v)
+/* two: without h */
+static int vectors_alloc(struct gpu *gpu, const struct cs *cs, bool two, struct vectors *v)
 {
 	uint64_t bytes = sizeof(struct fr) << cs->log_domain;
 	int r;
 
 	memset(v, 0, sizeof(*v));
 	if ((r = cuda_alloc(gpu->ctx, &v->a, bytes)) || (r = cuda_alloc(gpu->ctx, &v->b, bytes)) ||
-	    (r = cuda_alloc(gpu->ctx, &v->h, bytes)))
+	    (!two && (r = cuda_alloc(gpu->ctx, &v->h, bytes))))
 		vectors_free(gpu, v);
 	return r;
 }
@@ -59,7 +60,7 @@ static int check_rows(struct gpu *gpu, const struct gpu_job *job, uint64_t *bad_
 	struct vectors v;
 	int r;
 
-	r = vectors_alloc(gpu, job->cs->cs, &v);
+	r = vectors_alloc(gpu, job->cs->cs, true, &v);
 	if (!r)
 		r = cuda_evaluate(gpu, job->cs, &job->w, v.a, v.b, 0, &bad);
 	vectors_free(gpu, &v);
@@ -199,11 +200,13 @@ static int sum_h(struct gpu *gpu, const struct gpu_job *job, struct g1_affine *s
 {
 	unsigned int log_n = job->cs->cs->log_domain;
 	const struct gpu_srs *srs = job->srs;
+	/* the scalars of this basis take the place of a */
+	bool two = srs->h_basis == GPU_H_COSET;
 	uint64_t t = device_now_ns();
 	struct vectors v;
 	int r;
 
-	r = vectors_alloc(gpu, job->cs->cs, &v);
+	r = vectors_alloc(gpu, job->cs->cs, two, &v);
 	if (r)
 		return r;
 	r = device_progress(gpu, GPU_STAGE_EVALUATE, 0, 1);
@@ -214,14 +217,17 @@ static int sum_h(struct gpu *gpu, const struct gpu_job *job, struct g1_affine *s
 		r = device_progress(gpu, GPU_STAGE_NTT, 0, 1);
 	t = device_now_ns();
 	if (!r)
-		r = cuda_quotient(gpu->ntt, v.a, v.b, v.h, log_n, srs->h_basis);
+		r = cuda_quotient(gpu->ntt, v.a, v.b, two ? v.a : v.h, log_n, srs->h_basis);
 	/* points that stay on the device lie in its order, others in their own */
 	if (!r && !srs->points[CUDA_VECTOR_H] && srs->h_basis == GPU_H_POWERS)
 		r = cuda_ntt_reverse(gpu->ntt, v.h, log_n);
 	if (!r)
 		r = cuda_wait(gpu->ctx);
 	device_stage(gpu, GPU_STAGE_NTT, device_now_ns() - t);
-	cuda_free(gpu->ctx, v.a);
+	if (two)
+		v.h = v.a;
+	else
+		cuda_free(gpu->ctx, v.a);
 	cuda_free(gpu->ctx, v.b);
 	v.a = v.b = 0;
 	t = device_now_ns();
