@@ -9,6 +9,7 @@
 
 #include "engine/circuits/circuit.h"
 #include "engine/cs/system.h"
+#include "engine/groth16/coset.h"
 #include "engine/groth16/make.h"
 #include "engine/groth16/params.h"
 #include "gpu/cuda/device.h"
@@ -120,8 +121,9 @@ static void test_ntt(unsigned int log_n)
 				!memcmp(a, b, size);
 		}
 	ok(same == 4, "2^%u: transforms forward and inverse, with shift and without", log_n);
-	for (same = 0; same < 2; same++) {
-		enum gpu_h_basis basis = same ? GPU_H_ODD_COSET : GPU_H_POWERS;
+	for (same = 0; same < 3; same++) {
+		static const char *const names[] = { "powers", "odd coset", "coset" };
+		enum gpu_h_basis basis = same;
 		struct scalar *h = malloc(size), *want = malloc(size);
 
 		for (i = 0; i < n; i++) {
@@ -133,7 +135,7 @@ static void test_ntt(unsigned int log_n)
 		ok(cuda->quotient(dev, a, b, log_n, basis, h) == 0 &&
 		   gpu_cpu_ops.quotient(host, c, d, log_n, basis, want) == 0 &&
 		   !memcmp(h, want, (n - !same) * sizeof(*h)), "2^%u: quotient, %s", log_n,
-		   same ? "odd coset" : "powers");
+		   names[same]);
 		free(h);
 		free(want);
 	}
@@ -488,12 +490,17 @@ static char *make_params(const struct gpu_ops *ops, struct gpu *gpu, const struc
 	return data;
 }
 
-/* The sums of tiny-N over parameters that are in no file, on both backends. */
+/*
+ * The sums of tiny-N over parameters that are in no file, on both backends; l
+ * with what the inputs add.
+ */
 static int prove_made(const struct gpu_ops *ops, struct gpu *gpu, const struct cs *cs,
-		      const struct cs_witness *w, struct gpu_sums *sums, struct vk *vk)
+		      const struct cs_witness *w, enum gpu_h_basis basis, struct gpu_sums *sums,
+		      struct vk *vk)
 {
 	struct cuzk_error err = { .size = sizeof(err) };
 	struct toxic_waste toxic;
+	struct g1_fixed *inputs = NULL;
 	struct gpu_srs *srs = NULL;
 	struct gpu_cs *gcs = NULL;
 	struct gpu_job *job;
@@ -502,16 +509,31 @@ static int prove_made(const struct gpu_ops *ops, struct gpu *gpu, const struct c
 
 	r = toxic_parse(&toxic, "48577,22580,53332,5481,3673", &err);
 	if (!r)
-		r = params_make_srs(cs, &toxic, ops, gpu, NULL, &srs, vk, &err);
+		r = params_make_srs(cs, &toxic, basis, ops, gpu, NULL, &srs, vk,
+				    &inputs, &err);
 	if (!r)
 		r = ops->cs_load(gpu, cs, &gcs);
 	if (!r)
 		r = ops->prove_start(gpu, gcs, srs, w, true, &job, &bad);
 	if (!r)
 		r = ops->prove_finish(gpu, job, sums);
+	if (!r && inputs)
+		r = coset_add_inputs(sums, inputs, w->inputs + 1, cs->n_inputs - 1);
+	g1_fixed_close(inputs);
 	ops->srs_unload(gpu, srs);
 	ops->cs_unload(gpu, gcs);
 	return r;
+}
+
+/* The two bases of h differ in how they divide C's point between h and l. */
+static void join_h_l(struct gpu_sums *sums)
+{
+	struct g1 sum;
+
+	g1_from_affine(&sum, &sums->h);
+	g1_add_affine(&sum, &sum, &sums->l);
+	g1_to_affine(&sums->l, &sum);
+	memset(&sums->h, 0, sizeof(sums->h));
 }
 
 static void test_params_on_device(const struct circuit *c, const struct cs *cs)
@@ -521,17 +543,27 @@ static void test_params_on_device(const struct circuit *c, const struct cs *cs)
 	struct cs_witness w;
 	struct vk vk = { .ic = NULL }, want_vk = { .ic = NULL };
 	char err[256];
+	int r;
 
 	fr_from_u64(&in.x, 5);
 	if (circuit_witness(c, cs, (union circuit_input){ .tiny = &in }, NULL, &w, err))
 		abort();
-	ok(prove_made(cuda, dev, cs, &w, &sums, &vk) == 0 &&
-	   prove_made(&gpu_cpu_ops, host, cs, &w, &want, &want_vk) == 0 &&
+	ok(prove_made(cuda, dev, cs, &w, GPU_H_POWERS, &sums, &vk) == 0 &&
+	   prove_made(&gpu_cpu_ops, host, cs, &w, GPU_H_POWERS, &want, &want_vk) == 0 &&
 	   sums_equal(&sums, &want) &&
 	   !memcmp(vk.ic, want_vk.ic, vk.n_ic * sizeof(*vk.ic)),
 	   "%s: the same without a file between", c->name);
 	vk_fini(&vk);
 	vk_fini(&want_vk);
+	join_h_l(&want);
+	r = prove_made(cuda, dev, cs, &w, GPU_H_COSET, &sums, &vk);
+	join_h_l(&sums);
+	ok(r == 0 && sums_equal(&sums, &want), "%s: rearranged, the same sums", c->name);
+	vk_fini(&vk);
+	r = prove_made(&gpu_cpu_ops, host, cs, &w, GPU_H_COSET, &sums, &vk);
+	join_h_l(&sums);
+	ok(r == 0 && sums_equal(&sums, &want), "%s: and so on the host", c->name);
+	vk_fini(&vk);
 	cs_witness_fini(&w);
 }
 

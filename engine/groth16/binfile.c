@@ -32,6 +32,17 @@ uint32_t load_be32(const uint8_t *p)
 	return p[3] | p[2] << 8 | p[1] << 16 | (uint32_t)p[0] << 24;
 }
 
+uint64_t load_be64(const uint8_t *p)
+{
+	return (uint64_t)load_be32(p) << 32 | load_be32(p + 4);
+}
+
+void store_be64(uint8_t *p, uint64_t v)
+{
+	store_be32(p, v >> 32);
+	store_be32(p + 4, v);
+}
+
 void store_le32(uint8_t *p, uint32_t v)
 {
 	p[0] = v;

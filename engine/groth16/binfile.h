@@ -64,9 +64,11 @@ uint32_t cursor_u32_be(struct cursor *c);
 uint32_t load_le32(const uint8_t *p);
 uint64_t load_le64(const uint8_t *p);
 uint32_t load_be32(const uint8_t *p);
+uint64_t load_be64(const uint8_t *p);
 void store_le32(uint8_t *p, uint32_t v);
 void store_le64(uint8_t *p, uint64_t v);
 void store_be32(uint8_t *p, uint32_t v);
+void store_be64(uint8_t *p, uint64_t v);
 
 /* The moduli as these files have them: r 32 bytes, p 48 bytes, little-endian. */
 extern const uint8_t binfile_fr_modulus[32], binfile_fp_modulus[48];

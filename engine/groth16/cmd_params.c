@@ -10,6 +10,7 @@
 #include "engine/circuits/circuit.h"
 #include "engine/cs/system.h"
 #include "engine/groth16/command.h"
+#include "engine/groth16/coset.h"
 #include "engine/groth16/digest.h"
 #include "engine/groth16/make.h"
 #include "engine/groth16/params.h"
@@ -186,6 +187,23 @@ struct check_options {
 	int level;
 };
 
+/* What was rearranged of it, where it was. */
+static int check_coset(struct command *cmd, const char *params_path, const struct params *params,
+		       struct cuzk_error *err)
+{
+	char path[PATH_SIZE + sizeof(COSET_SUFFIX)];
+	struct coset c;
+	int ret;
+
+	snprintf(path, sizeof(path), "%s" COSET_SUFFIX, params_path);
+	ret = coset_open(&c, path, params, err);
+	if (ret)
+		return ret == -ENOENT ? 0 : ret;
+	ret = coset_check(&c, path, &cmd->progress, err);
+	coset_close(&c);
+	return ret;
+}
+
 /* One circuit's file; digest is set when it could be read. */
 static int check_file(struct command *cmd, const struct check_options *o, const char *circuit_name_,
 		      const char *path, struct tpool *pool, uint64_t *size, char digest[DIGEST_HEX],
@@ -228,6 +246,8 @@ static int check_file(struct command *cmd, const struct check_options *o, const 
 			goto out;
 	}
 	ret = params_check_points(&params, path, o->level, pool, &cmd->progress, err);
+	if (!ret)
+		ret = check_coset(cmd, path, &params, err);
 out:
 	params_close(&params);
 	return ret;

@@ -19,6 +19,7 @@ static const struct {
 	{ "params", "make", NULL, command_params_make },
 	{ "params", "check", NULL, command_params_check },
 	{ "params", "convert", NULL, command_params_convert },
+	{ "params", "rearrange", NULL, command_params_rearrange },
 	{ "circuit", "digest", NULL, command_circuit_digest },
 	{ "circuit", "list", NULL, command_circuit_list },
 	{ "circuit", "cache", NULL, command_circuit_cache },

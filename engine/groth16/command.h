@@ -87,6 +87,7 @@ int command_print_digest(const struct cs *cs, const struct cs_witness *w, struct
 int command_params_make(struct command *cmd, int argc, char **argv);
 int command_params_check(struct command *cmd, int argc, char **argv);
 int command_params_convert(struct command *cmd, int argc, char **argv);
+int command_params_rearrange(struct command *cmd, int argc, char **argv);
 int command_circuit_digest(struct command *cmd, int argc, char **argv);
 int command_circuit_list(struct command *cmd, int argc, char **argv);
 int command_circuit_cache(struct command *cmd, int argc, char **argv);

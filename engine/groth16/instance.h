@@ -21,6 +21,7 @@
 #include <stdbool.h>
 
 #include "engine/circuits/circuit.h"
+#include "engine/groth16/coset.h"
 #include "engine/groth16/digest.h"
 #include "engine/groth16/error.h"
 #include "engine/groth16/kept.h"
@@ -64,6 +65,7 @@ struct key {
 	struct circuit circuit;
 	struct cs *cs;
 	struct params params;		/* mapped as long as the device may read it */
+	struct coset coset;		/* likewise; all zeros where there is none */
 	struct gpu_cs *gpu_cs;
 	struct gpu_srs *gpu_srs;
 	struct kept kept;		/* what gpu_srs is in, if not in memory of its own */

@@ -310,17 +310,11 @@ static void explain_invalid(struct cuzk_instance *inst, struct job *job, struct 
 
 /* 0, or -errno with err; *invalid: a proof was made and is wrong. */
 static int verify(struct cuzk_instance *inst, struct job *job, const struct proof *proof,
-		  bool *invalid, struct cuzk_error *err)
+		  const struct fr *inputs, size_t n, bool *invalid, struct cuzk_error *err)
 {
-	struct fr *inputs;
-	size_t n;
 	int ret;
 
-	ret = vanilla_public_inputs(job->task->vanilla, job->partition, &inputs, &n);
-	if (ret)
-		return error_nomem(err, "the public inputs");
 	ret = pvk_verify(job->key->pvk, proof, inputs, n);
-	free(inputs);
 	if (ret == 1)
 		return 0;
 	if (ret < 0)
@@ -331,14 +325,47 @@ static int verify(struct cuzk_instance *inst, struct job *job, const struct proo
 	return -EBADMSG;
 }
 
+/* From the sums to the proof's bytes, and those checked: they are what leaves. */
+static int conclude(struct cuzk_instance *inst, struct job *job, struct gpu_sums *sums,
+		    const struct fr *inputs, size_t n, struct cuzk_result *result,
+		    struct cuzk_error *err)
+{
+	const struct key *key = job->key;
+	bool invalid = false;
+	struct proof proof;
+	uint64_t t0;
+	int ret;
+
+	t0 = now_ns();
+	if (key->coset.inputs && coset_add_inputs(sums, key->coset.inputs, inputs, n))
+		return error_nomem(err, "the sum over the public inputs");
+	prover_assemble(&proof, &key->params.vk, sums, &job->blinding);
+	proof_write(result->proof, &proof);
+	job->stage_ns[CUZK_STAGE_FINISH] = now_ns() - t0;
+	if (atomic_load(&job->cancelled))
+		return error_set(err, CUZK_ERROR_CANCELLED, -ECANCELED, "cancelled");
+
+	beat(inst, job->tag, CUZK_STAGE_VERIFY);
+	t0 = now_ns();
+	ret = proof_read(&proof, result->proof, err);
+	if (ret) {
+		invalid = true;
+		err->cls = CUZK_ERROR_DEVICE;
+	} else {
+		ret = verify(inst, job, &proof, inputs, n, &invalid, err);
+	}
+	job->stage_ns[CUZK_STAGE_VERIFY] = now_ns() - t0;
+	result->invalid = invalid;
+	return ret;
+}
+
 static int finish(struct cuzk_instance *inst, struct job *job, struct cuzk_result *result,
 		  struct cuzk_error *err)
 {
 	const struct gpu_stats *stats = &job->stats;
 	struct gpu_sums sums;
-	struct proof proof;
-	bool invalid = false;
-	uint64_t t0;
+	struct fr *inputs;
+	size_t n;
 	int ret, i;
 
 	pthread_mutex_lock(&inst->gpu_lock);
@@ -360,25 +387,11 @@ static int finish(struct cuzk_instance *inst, struct job *job, struct cuzk_resul
 		return job_gpu_error(inst, "finishing a proof", ret, err);
 
 	beat(inst, job->tag, CUZK_STAGE_FINISH);
-	t0 = now_ns();
-	prover_assemble(&proof, &job->key->params.vk, &sums, &job->blinding);
-	proof_write(result->proof, &proof);
-	job->stage_ns[CUZK_STAGE_FINISH] = now_ns() - t0;
-	if (atomic_load(&job->cancelled))
-		return error_set(err, CUZK_ERROR_CANCELLED, -ECANCELED, "cancelled");
-
-	/* what is checked is the bytes that leave */
-	beat(inst, job->tag, CUZK_STAGE_VERIFY);
-	t0 = now_ns();
-	ret = proof_read(&proof, result->proof, err);
-	if (ret) {
-		invalid = true;
-		err->cls = CUZK_ERROR_DEVICE;
-	} else {
-		ret = verify(inst, job, &proof, &invalid, err);
-	}
-	job->stage_ns[CUZK_STAGE_VERIFY] = now_ns() - t0;
-	result->invalid = invalid;
+	ret = vanilla_public_inputs(job->task->vanilla, job->partition, &inputs, &n);
+	if (ret)
+		return error_nomem(err, "the public inputs");
+	ret = conclude(inst, job, &sums, inputs, n, result, err);
+	free(inputs);
 	return ret;
 }
 

@@ -180,6 +180,8 @@ static int load_srs(struct cuzk_instance *inst, struct key *key, bool only_kept,
 	struct gpu_srs_desc desc;
 
 	params_srs_desc(&key->params, &desc);
+	if (key->coset.inputs)
+		coset_srs_desc(&key->coset, &desc);
 	if (key->line && kept_offered(inst)) {
 		if (!kept_take(inst, key, &desc, &key->kept)) {
 			desc.memory = key->kept.points;
@@ -222,6 +224,8 @@ static int make(struct cuzk_instance *inst, struct key *key, bool only_kept,
 		goto err_close_kept;
 	}
 	file_forget(&key->params.map);
+	if (key->coset.inputs)
+		file_forget(&key->coset.map);
 	return 0;
 
 err_close_kept:
@@ -251,6 +255,7 @@ void key_free(struct cuzk_instance *inst, struct key *key)
 	if (key->gpu_cs)
 		inst->ops->cs_unload(inst->gpu, key->gpu_cs);
 	pvk_close(key->pvk);
+	coset_close(&key->coset);
 	params_close(&key->params);
 	cs_free(key->cs);
 	if (key->reserved) {
@@ -291,6 +296,22 @@ static int check_same(struct cuzk_instance *inst, struct circuit_state *line,
 	return 0;
 }
 
+/* The rearranged h and l, if they are there; nothing depends on them but speed. */
+static void open_coset(struct cuzk_instance *inst, struct key *key)
+{
+	char path[sizeof(key->line->path) + sizeof(COSET_SUFFIX)];
+	struct cuzk_error err;
+	int ret;
+
+	snprintf(path, sizeof(path), "%s" COSET_SUFFIX, key->line->path);
+	ret = coset_open(&key->coset, path, &key->params, &err);
+	if (!ret)
+		instance_log(inst, LOG_INFO, "%s: proofs of %s take four transforms", path,
+			     key->circuit.name);
+	else if (ret != -ENOENT)
+		instance_log(inst, LOG_ERR, "%s: not used", err.text);
+}
+
 /* Loads under gpu_lock; -ENOMEM when there is no room now; only_kept: they are not decoded. */
 static int key_load(struct cuzk_instance *inst, struct circuit_state *line, bool only_kept,
 		    struct key **out, struct cuzk_error *err)
@@ -326,7 +347,15 @@ static int key_load(struct cuzk_instance *inst, struct circuit_state *line, bool
 	ret = params_match(&key->params, line->path, key->cs, err);
 	if (ret)
 		goto err_free;
+	open_coset(inst, key);
 	ret = make(inst, key, only_kept, err);
+	if (ret && key->coset.inputs && err->cls == CUZK_ERROR_PARAMS && !only_kept) {
+		/* the parameters themselves may be whole: slower is better than not at all */
+		instance_log(inst, LOG_ERR, "%s" COSET_SUFFIX " or its source is damaged: %s: "
+			     "trying without it", line->path, err->text);
+		coset_close(&key->coset);
+		ret = make(inst, key, only_kept, err);
+	}
 	if (file_broken(&key->params.map)) {
 		ret = shortened(line, err);
 		kept_drop(inst, line);

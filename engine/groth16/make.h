@@ -14,6 +14,7 @@
 #include "engine/groth16/progress.h"
 #include "engine/groth16/vk.h"
 #include "gpu/gpu.h"
+#include "lib/bls12_381/g1_fixed.h"
 #include "lib/cs.h"
 #include "lib/tpool.h"
 
@@ -39,8 +40,8 @@ int toxic_random(struct toxic_waste *toxic, struct cuzk_error *err);
 /*
  * Writes .params and, if vk is not NULL, .vk to the streams, in bellperson's
  * order over the standard generators.  The basis decides roots of unity and h
- * (gpu.h): GPU_H_ODD_COSET makes what convert.h can turn into a .zkey.  Needs 32 bytes for every row of the
- * domain and 96 for every variable, and some 100 MiB.  The caller checks the
+ * (gpu.h): GPU_H_ODD_COSET makes what convert.h can turn into a .zkey, and
+ * GPU_H_COSET is not for such files.  Needs 32 bytes for every row of the domain and 96 for every variable, and some 100 MiB.  The caller checks the
  * streams for errors when it closes them; a failed write ends it early.
  * -EINVAL: waste that gives no valid parameters, an aux variable in no constraint.
  */
@@ -51,11 +52,13 @@ int params_make(const struct cs *cs, const struct toxic_waste *toxic, enum gpu_h
 
 /*
  * The same parameters on the device, in no file, and their verifying key
- * (vk_fini()).  Needs 96 bytes of host memory for every variable and 32 for
+ * (vk_fini()).  With GPU_H_COSET also the points for coset_add_inputs(), which
+ * are the caller's to close; *inputs is NULL with another basis.  Needs 96 bytes of host memory for every variable and 32 for
  * every row and point while it works.  The backend must take GPU_POINTS_SCALARS.
  */
-int params_make_srs(const struct cs *cs, const struct toxic_waste *toxic, const struct gpu_ops *ops,
-		    struct gpu *gpu, struct tpool *pool, struct gpu_srs **srs, struct vk *vk,
+int params_make_srs(const struct cs *cs, const struct toxic_waste *toxic, enum gpu_h_basis basis,
+		    const struct gpu_ops *ops, struct gpu *gpu, struct tpool *pool,
+		    struct gpu_srs **srs, struct vk *vk, struct g1_fixed **inputs,
 		    struct cuzk_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/groth16/coset_make.h"
 #include "engine/groth16/make.h"
 #include "engine/groth16/make_values.h"
 
@@ -12,6 +13,7 @@
 struct scalars {
 	const struct cs *cs;
 	const struct toxic_waste *toxic;
+	enum gpu_h_basis basis;
 	struct make_values v;
 	struct scalar *h, *l, *a, *b;
 	uint64_t n_h, n_a, n_b;
@@ -25,13 +27,17 @@ static uint64_t chunk_end(uint64_t n, size_t chunk)
 	return end < n ? end : n;
 }
 
-/* tau^i t(tau) / delta */
+/* tau^i t(tau) / delta, or what GPU_H_COSET has instead */
 static void make_h(void *arg, size_t chunk, unsigned int thread)
 {
 	struct scalars *s = arg;
 	uint64_t i = chunk * (uint64_t)CHUNK, end = chunk_end(s->n_h, chunk);
 	struct fr v;
 
+	if (s->basis == GPU_H_COSET) {
+		coset_h_scalars(s->cs, &s->v, s->toxic, i, end - i, &s->h[i]);
+		return;
+	}
 	fr_pow_u64(&v, &s->toxic->tau, i);
 	fr_mul(&v, &v, &s->v.t);
 	fr_mul(&v, &v, &s->v.inv_delta);
@@ -41,18 +47,22 @@ static void make_h(void *arg, size_t chunk, unsigned int thread)
 	}
 }
 
-/* (beta A_i + alpha B_i + C_i) / delta */
+/* (beta A_i + alpha B_i + C_i) / delta, and what GPU_H_COSET adds */
 static void make_l(void *arg, size_t chunk, unsigned int thread)
 {
 	struct scalars *s = arg;
 	uint64_t i = chunk * (uint64_t)CHUNK, end = chunk_end(s->cs->n_aux, chunk);
-	struct fr v;
+	struct fr v, c;
 
 	for (; i < end; i++) {
 		make_combined(&v, &s->v, s->toxic, s->cs->n_inputs + i);
 		if (fr_is_zero(&v))
 			s->zero = true;
 		fr_mul(&v, &v, &s->v.inv_delta);
+		if (s->basis == GPU_H_COSET) {
+			coset_c_part(&c, &s->v, s->cs->n_inputs + i);
+			fr_add(&v, &v, &c);
+		}
 		fr_to_scalar(&s->l[i], &v);
 	}
 }
@@ -77,10 +87,10 @@ static int make_scalars(struct scalars *s, struct tpool *pool, struct cuzk_error
 	const struct cs *cs = s->cs;
 	int ret;
 
-	ret = make_values_init(&s->v, cs, s->toxic, GPU_H_POWERS, pool, err);
+	ret = make_values_init(&s->v, cs, s->toxic, s->basis, pool, err);
 	if (ret)
 		return ret;
-	s->n_h = (1ull << cs->log_domain) - 1;
+	s->n_h = (1ull << cs->log_domain) - (s->basis == GPU_H_POWERS);
 	s->n_a = (uint64_t)cs->n_inputs + cs->n_a_aux;
 	s->n_b = (uint64_t)cs->n_b_input + cs->n_b_aux;
 	s->h = malloc((s->n_h + 1) * sizeof(*s->h));
@@ -144,22 +154,44 @@ static int make_vk(const struct scalars *s, struct vk *vk, struct cuzk_error *er
 	return 0;
 }
 
-int params_make_srs(const struct cs *cs, const struct toxic_waste *toxic, const struct gpu_ops *ops,
-		    struct gpu *gpu, struct tpool *pool, struct gpu_srs **srs, struct vk *vk,
+/* Of the part of C that is linear in the inputs. */
+static int make_inputs(const struct scalars *s, struct g1_fixed **inputs, struct cuzk_error *err)
+{
+	struct g1_affine *points = malloc(s->cs->n_inputs * sizeof(*points));
+	struct fr v;
+	uint32_t i;
+	int ret = points ? 0 : -ENOMEM;
+
+	for (i = 0; i < s->cs->n_inputs && !ret; i++) {
+		coset_c_part(&v, &s->v, i);
+		mul_g1(&points[i], &v);
+	}
+	if (!ret)
+		ret = g1_fixed_open(inputs, points, s->cs->n_inputs);
+	free(points);
+	return ret ? error_nomem(err, "the inputs' points") : 0;
+}
+
+int params_make_srs(const struct cs *cs, const struct toxic_waste *toxic, enum gpu_h_basis basis,
+		    const struct gpu_ops *ops, struct gpu *gpu, struct tpool *pool,
+		    struct gpu_srs **srs, struct vk *vk, struct g1_fixed **inputs,
 		    struct cuzk_error *err)
 {
-	struct scalars s = { .cs = cs, .toxic = toxic };
+	struct scalars s = { .cs = cs, .toxic = toxic, .basis = basis };
 	struct gpu_srs_desc desc;
 	uint64_t bad;
 	int ret;
 
 	ret = make_scalars(&s, pool, err);
+	*inputs = NULL;
+	if (!ret && basis == GPU_H_COSET)
+		ret = make_inputs(&s, inputs, err);
 	if (!ret)
 		ret = make_vk(&s, vk, err);
 	make_values_fini(&s.v);
 	if (!ret) {
 		desc = (struct gpu_srs_desc){
-			.encoding = GPU_POINTS_SCALARS, .h_basis = GPU_H_POWERS,
+			.encoding = GPU_POINTS_SCALARS, .h_basis = basis,
 			.n_h = s.n_h, .n_l = cs->n_aux, .n_a = s.n_a,
 			.n_bg1 = s.n_b, .n_bg2 = s.n_b,
 			.h = s.h, .l = s.l, .a = s.a, .bg1 = s.b, .bg2 = s.b,
@@ -170,6 +202,10 @@ int params_make_srs(const struct cs *cs, const struct toxic_waste *toxic, const 
 			error_set(err, ret == -ENOMEM ? CUZK_ERROR_RESOURCE : CUZK_ERROR_DEVICE, ret,
 				  "making parameters on the device: %s", strerror(-ret));
 		}
+	}
+	if (ret) {
+		g1_fixed_close(*inputs);
+		*inputs = NULL;
 	}
 	free(s.h);
 	free(s.l);

@@ -44,10 +44,10 @@ int make_values_init(struct make_values *v, const struct cs *cs, const struct to
 {
 	struct lagrange l = {
 		.log_domain = cs->log_domain, .tau = toxic->tau,
-		.root = basis == GPU_H_POWERS ? FR_ROOT_7 : FR_ROOT_5,
+		.root = basis == GPU_H_ODD_COSET ? FR_ROOT_5 : FR_ROOT_7,
 	};
 	uint64_t domain = 1ull << cs->log_domain;
-	struct fr size;
+	struct fr size, twice;
 	unsigned int i;
 	int ret;
 
@@ -56,11 +56,13 @@ int make_values_init(struct make_values *v, const struct cs *cs, const struct to
 		fr_sqr(&l.root, &l.root);
 	fr_pow_u64(&v->t, &toxic->tau, domain);
 	fr_sub(&v->t, &v->t, &fr_one);
-	/* a verifying key with a point at infinity is none */
-	if (fr_is_zero(&v->t) || fr_is_zero(&toxic->alpha) || fr_is_zero(&toxic->beta) ||
+	fr_from_u64(&twice, 2);
+	fr_add(&twice, &twice, &v->t);
+	/* a verifying key with a point at infinity is none; nor may tau^m be -1 */
+	if (fr_is_zero(&v->t) || fr_is_zero(&twice) || fr_is_zero(&toxic->alpha) || fr_is_zero(&toxic->beta) ||
 	    fr_is_zero(&toxic->gamma) || fr_is_zero(&toxic->delta) || fr_is_zero(&toxic->tau))
 		return error_set(err, CUZK_ERROR_INPUT, -EINVAL,
-				 "toxic waste: no number may be 0, nor tau in the domain");
+				 "toxic waste: no number may be 0, nor tau in the domain or its coset");
 	fr_from_u64(&size, domain);
 	fr_inv_vartime(&size, &size);
 	fr_mul(&l.t_over_m, &v->t, &size);

@@ -36,6 +36,7 @@ static struct {
 	const char *backend, *device, *golden, *c1, *update, *request;
 	unsigned int threads, rounds;
 	uint64_t vram;
+	bool coset;		/* h and l rearranged, for four transforms */
 } opt = { .backend = "gpu", .rounds = 2 };
 
 struct bench {
@@ -182,8 +183,9 @@ static void load_key(struct cuzk_instance *inst, const char *name)
 	printf("system of %s: %.2f s\n", name, now() - t);
 	t = now();
 	if (toxic_parse(&toxic, "48577,22580,53332,5481,3673", &err) ||
-	    params_make_srs(key->cs, &toxic, inst->ops, inst->gpu, inst->pool, &key->gpu_srs,
-			    &key->params.vk, &err))
+	    params_make_srs(key->cs, &toxic, opt.coset ? GPU_H_COSET : GPU_H_POWERS, inst->ops,
+			    inst->gpu, inst->pool, &key->gpu_srs, &key->params.vk,
+			    &key->coset.inputs, &err))
 		die("parameters", &err);
 	printf("parameters made on the device: %.2f s\n", now() - t);
 	t = now();
@@ -328,6 +330,8 @@ static void parse(int argc, char **argv)
 			opt.threads = atoi(value);
 		else if (!strcmp(argv[i], "--rounds"))
 			opt.rounds = atoi(value);
+		else if (!strcmp(argv[i], "--basis"))
+			opt.coset = !strcmp(value, "coset");
 		else if (!strcmp(argv[i], "--vram"))
 			opt.vram = strtoull(value, NULL, 10) << 20;
 		else
@@ -337,7 +341,7 @@ static void parse(int argc, char **argv)
 	if (i < argc || (!opt.request && !opt.c1 && !opt.update)) {
 		fprintf(stderr,
 			"usage: bench-sector [--backend cpu|gpu] [--device ID] [--threads N] "
-			"[--vram MIB] [--rounds N] [--golden DIR] "
+			"[--vram MIB] [--rounds N] [--golden DIR] [--basis powers|coset] "
 			"REQUEST.json | --c1 FILE | --update DIR\n");
 		exit(2);
 	}
