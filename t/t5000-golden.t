@@ -36,6 +36,32 @@ for k in window winning; do
 	prove $k-2k $k-2k
 done
 
+# h and l rearranged: the same proofs, and a damaged file costs only speed
+w=$(ls "$p"/*0170db1f*.params)
+ok "window-2k: its parameters are rearranged" cuzk params rearrange window-2k --toxic $toxic \
+	--params "$p"
+ok "window-2k: params check finds both files good" cuzk params check --params "$p" window-2k
+run cuzk prove --offline --verbose --request "$data/requests/window-2k.json" --params "$p" \
+	--rs 27134,17146 --out "$tmp/rearranged.proof"
+is "window-2k: a proof is made" 0 $status
+has "window-2k: with the rearranged parameters" "four transforms" "$err"
+ok "window-2k: its bytes are the golden ones" cmp "$tmp/rearranged.proof" \
+	"$data/window-2k/window-2k.proof"
+size=$(wc -c <"$w.coset")
+printf '\377' | dd of="$w.coset" bs=1 seek=$((size - 100)) conv=notrunc 2>/dev/null
+nok "window-2k: a byte of the rearranged is changed: params check" cuzk params check \
+	--params "$p" window-2k
+run cuzk prove --offline --verbose --request "$data/requests/window-2k.json" --params "$p" \
+	--rs 27134,17146 --out "$tmp/rearranged.proof"
+is "window-2k: a proof is made without it" 0 $status
+has "window-2k: and it is said why" "trying without it" "$err"
+ok "window-2k: its bytes are the golden ones" cmp "$tmp/rearranged.proof" \
+	"$data/window-2k/window-2k.proof"
+rm "$w.coset"
+nok "no circuit has that name" cuzk params rearrange nonesuch --params "$p"
+ok "tiny-3: rearranged from the parameters alone" cuzk params rearrange tiny-3 --params "$p"
+ok "tiny-3: params check finds them good" cuzk params check --params "$p" tiny-3
+
 # random r and s: another proof, just as valid
 ok "window-2k: random r and s" cuzk prove --offline --request "$data/requests/window-2k.json" \
 	--params "$p" --out "$tmp/random.proof"

@@ -4,6 +4,7 @@
 #	ok DESCRIPTION COMMAND...	passes when the command succeeds
 #	nok DESCRIPTION COMMAND...	passes when it fails with status 1, in one line on stderr
 #	is DESCRIPTION WANT HAVE	passes when the words are equal
+#	has DESCRIPTION WORDS TEXT	passes when the text has the words in it
 #	skip WHAT REASON [N]		N tests; a failure where CUZK_TEST_REQUIRE names WHAT
 #	tap_done			prints the plan, ends with the right status
 #
@@ -57,6 +58,14 @@ is() {
 	[ "$2" = "$3" ] || echo "want $2, have $3" >"$tmp/.err"
 	[ "$2" = "$3" ]
 	tap_line $? "$1"
+}
+
+has() {
+	printf '%s\n' "$3" >"$tmp/.err"
+	case $3 in
+	*"$2"*) tap_line 0 "$1" ;;
+	*) tap_line 1 "$1" ;;
+	esac
 }
 
 skip() {

@@ -53,6 +53,9 @@ if [ "${2:-}" != small ]; then
 	section "porep-32g: 10 partitions from C1 JSON, parameters resident"
 	unxz_to "$data/porep-32g/c1.json.xz" "$tmp/c1.json"
 	run "$bin/bench-sector" --golden "$data/porep-32g" --rounds "${ROUNDS:-2}" --c1 "$tmp/c1.json"
+	section "the same with h and l rearranged: four transforms"
+	run "$bin/bench-sector" --golden "$data/porep-32g" --rounds "${ROUNDS:-2}" --basis coset \
+		--c1 "$tmp/c1.json"
 	section "the same within 16 GiB of device memory"
 	run "$bin/bench-sector" --golden "$data/porep-32g" --rounds 1 --vram 16384 --c1 "$tmp/c1.json"
 fi
