@@ -5,6 +5,7 @@ import base64
 import json
 import os
 import random
+import re
 import stat
 import subprocess
 import sys
@@ -70,6 +71,9 @@ fails("what is missing", 2, ["params", "make"], ["params", "make", "tiny-1"], ["
       ["prove", "--r1cs"], ["prove", "--zkey"], ["prove", "--r1cs", "a", "--out", "b"], ["verify", "--vk", "a"])
 fails("what is too much", 2, ["circuit", "digest", "a", "b"], ["circuit", "list", "a"], ["check", REQUEST],
       ["params", "make", "tiny-1", "tiny-3", "--out", out], ["verify", "--big-endian=yes"], ["nonsense"])
+fails("a second word that is missing or wrong", 2, ["params"], ["params", "list"], ["circuit"], ["circuit", "make"],
+      says=": expected one of ")
+fails("nothing to check", 1, ["params", "check", "--params", folder], says=folder)
 fails("an option given twice", 2, ["check", "--request", REQUEST, "--request", REQUEST],
       ["params", "make", "tiny-1", "--out", out, "--out=" + out], ["prove", "--offline", "--offline"],
       ["check", "--threads", "1", "--threads", "1", "--request", REQUEST],
@@ -77,6 +81,23 @@ fails("an option given twice", 2, ["check", "--request", REQUEST, "--request", R
 for n in ("x", "-1", "", " 1", "1e3", "99999999999999999999"):
     fails(f"--threads and --partition '{n}'", 2, ["params", "make", "tiny-1", "--out", out, "--threads", n],
           ["prove", *CIRCOM, "--out", out, "--threads", n], ["witness", "--request", REQUEST, "--partition", n])
+
+# ---- help ----
+for command in ("await", "cancel", "check", "circuit", "evict", "metrics", "modinfo", "params", "preload", "prove",
+                "status", "submit", "top", "verify", "witness"):
+    p = ctl(command, "--help")
+    text = p.stdout.decode()
+    ok(p.returncode == 0 and not p.stderr and text.startswith(f"Usage: cuzkctl {command}"), f"{command} --help")
+    # an option that the help names is one: a second time it is one too many, or it comes before what is missing
+    ok(not re.search(r" $", text, re.M), "without a blank at the end of a line")
+    for line in re.findall(r"^(?:Usage:|      ) cuzkctl (.*(?:\n {8,}\S.*)*)", text, re.M):
+        words = [command] + ([line.split()[1]] if command in ("params", "circuit") else [])
+        mode = [f for f in ("--offline", "--wtns") if f in line]
+        mode = ["--zkey", "x"] if mode == ["--wtns"] else mode
+        for option in set(re.findall(r"--[a-z0-9-]+", line)) - set(mode):
+            p = ctl(*words, *mode, option, option, option)
+            ok(p.returncode == 2 and b"unknown option" not in p.stderr, f"{line.split(' ')[0]} {option} {p.stderr}")
+fails("an option that there is not", 2, ["status", "--halp"], ["verify", "--halp"], says="unknown option")
 
 # ---- files that are none of what they should be ----
 for path in (file("empty", b""), file("text", b"hello\n"), file("noise", random.Random(1).randbytes(5000)), folder,

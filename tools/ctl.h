@@ -75,6 +75,9 @@ int ctl_call(const char *command, const struct ctl_connection *conn, const char 
 	     const ProtobufCMessage *request, const ProtobufCMessageDescriptor *type,
 	     const char *what, ProtobufCMessage **answer);
 
+/* ctl-help.c: prints how a command is used, to stdout; false: there is no such command. */
+bool ctl_help(const char *name);
+
 /* ctl-job.c */
 int ctl_prove(int argc, char **argv);
 int ctl_submit(int argc, char **argv);

@@ -103,6 +103,10 @@ static int run(int argc, char **argv)
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(argv[1], commands[i].name))
 			continue;
+		if (argc > 2 && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
+			usage(stdout);
+			return 0;
+		}
 		return commands[i].measures ? measure(commands[i].run, argc, argv) :
 					      commands[i].run(NULL, argc - 2, argv + 2);
 	}

@@ -27,6 +27,7 @@ static void usage(FILE *f)
 {
 	fprintf(f,
 		"Usage: cuzkctl COMMAND [OPTION]...\n"
+		"       cuzkctl COMMAND --help\n"
 		"\n"
 		"Commands to a running service, at --address unix:PATH or HOST:PORT\n"
 		"(" CLIENT_DEFAULT_ADDRESS "):\n"
@@ -62,7 +63,7 @@ static bool has_flag(int argc, char **argv, const char *name)
 	size_t len = strlen(name);
 	int i;
 
-	for (i = 1; i < argc; i++)
+	for (i = 2; i < argc; i++)
 		if (!strncmp(argv[i], name, len) && (!argv[i][len] || argv[i][len] == '='))
 			return true;
 	return false;
@@ -88,6 +89,8 @@ static int run(int argc, char **argv)
 		printf("cuzkctl %s\n", PACKAGE_VERSION);
 		return 0;
 	}
+	if ((has_flag(argc, argv, "--help") || has_flag(argc, argv, "-h")) && ctl_help(argv[1]))
+		return 0;
 	if (argv[1][0] == '-')
 		return ctl_usage(argv[1], "a command comes first: see cuzkctl --help");
 	if (!strcmp(argv[1], "prove") &&

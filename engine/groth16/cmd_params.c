@@ -299,6 +299,7 @@ int command_params_check(struct command *cmd, int argc, char **argv)
 		{ "--full", NULL, &full },
 		{ NULL },
 	};
+	struct cuzk_error err = { .size = sizeof(err) };
 	const char *names[64];
 	struct cuzk_device desc;
 	struct tpool *pool;
@@ -320,5 +321,9 @@ int command_params_check(struct command *cmd, int argc, char **argv)
 			bad |= report(cmd, &o, circuit_name(i), pool, false, &first);
 	printf("\n]\n");
 	tpool_close(pool);
+	if (!n && first) {
+		error_set(&err, CUZK_ERROR_PARAMS, -ENOENT, "%s: no parameters of a known circuit", o.dir);
+		return command_fail(cmd, &err);
+	}
 	return bad;
 }

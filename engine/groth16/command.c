@@ -126,6 +126,28 @@ static void stop_ticker(struct command *cmd)
 	pthread_mutex_destroy(&cmd->shown_lock);
 }
 
+/* -ENOSYS, or 2 when the second word of a command is missing or wrong. */
+static int no_command(int argc, char **argv)
+{
+	bool found = false;
+	size_t i;
+
+	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		if (!commands[i].second || strcmp(argv[0], commands[i].first))
+			continue;
+		if (!found)
+			fprintf(stderr, "%s: expected one of", argv[0]);
+		fprintf(stderr, " %s", commands[i].second);
+		found = true;
+	}
+	if (!found)
+		return -ENOSYS;
+	if (argc > 1)
+		fprintf(stderr, ", not %s", argv[1]);
+	fputc('\n', stderr);
+	return 2;
+}
+
 int command_run(const struct cuzk_host *host, int argc, char **argv)
 {
 	struct command cmd = { .host = host };
@@ -144,7 +166,7 @@ int command_run(const struct cuzk_host *host, int argc, char **argv)
 			break;
 	}
 	if (i == sizeof(commands) / sizeof(*commands))
-		return -ENOSYS;
+		return no_command(argc, argv);
 	skip = commands[i].second ? 2 : 1;
 	snprintf(name, sizeof(name), "%s%s%s", commands[i].first, skip == 2 ? " " : "",
 		 skip == 2 ? commands[i].second : "");
