@@ -327,6 +327,7 @@ static const struct gpu_ops ops = {
 	.msm_g2 = device_msm_g2,
 	.mul_base_g1 = cuda_mul_base_g1,
 	.mul_base_g2 = cuda_mul_base_g2,
+	.transform_g1 = cuda_transform_g1,
 	.evaluate = device_evaluate,
 };
 

@@ -167,6 +167,15 @@ int cuda_mul_base_g1(struct gpu *gpu, const struct g1_affine *base, const struct
 int cuda_mul_base_g2(struct gpu *gpu, const struct g2_affine *base, const struct scalar *scalars,
 		     size_t n, uint8_t (*out)[192]);
 
+/* ---- transform.c: transforms in G1 ---- */
+
+/* gpu.h's.  range: points or pairs of one launch, for tests. */
+int cuda_transform_ranges(struct gpu *gpu, struct g1_affine *points, unsigned int log_n,
+			  const struct fr *root, const struct fr *factor, const struct fr *base,
+			  uint32_t range);
+int cuda_transform_g1(struct gpu *gpu, struct g1_affine *points, unsigned int log_n,
+		      const struct fr *root, const struct fr *factor, const struct fr *base);
+
 /* ---- select.c: the witness of one sum ---- */
 
 struct selection {

@@ -60,7 +60,10 @@
 	X(points_encode_g1)		\
 	X(points_encode_g2)		\
 	X(base_mul_g1)			\
-	X(base_mul_g2)
+	X(base_mul_g2)			\
+	X(transform_load_g1)		\
+	X(transform_stage_g1)		\
+	X(transform_store_g1)
 
 #define CUDA_KERNELS(X)			\
 	CUDA_KERNELS_MSM(X)		\

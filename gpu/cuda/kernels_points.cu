@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* kernels_points.cu - entry points of the kernels that read, write and make points */
 #include "gpu/cuda/points.cuh"
+#include "gpu/cuda/transform.cuh"
 
 #define POINTS_KERNELS(g, F)								\
 extern "C" __global__ __launch_bounds__(128)						\
@@ -24,3 +25,24 @@ void base_mul_##g(const affine<F> *table, const uint32_t *scalars, uint32_t n,		
 
 POINTS_KERNELS(g1, fp_t)
 POINTS_KERNELS(g2, fp2_t)
+
+extern "C" __global__ __launch_bounds__(64)
+void transform_load_g1(const g1_affine_t *in, uint32_t n, uint32_t first,
+		       struct power_table powers, jacobian *out)
+{
+	transform_load_body(in, n, first, powers, out);
+}
+
+extern "C" __global__ __launch_bounds__(64)
+void transform_stage_g1(jacobian *points, uint32_t first, uint32_t n, int log_n, int level,
+			struct power_table roots)
+{
+	transform_stage_body(points, first, n, log_n, level, roots);
+}
+
+extern "C" __global__ __launch_bounds__(64)
+void transform_store_g1(const jacobian *points, uint32_t first, uint32_t n, int log_n,
+			uint32_t n_threads, fp_t *prefix, g1_affine_t *out)
+{
+	transform_store_body(points, first, n, log_n, n_threads, prefix, out);
+}

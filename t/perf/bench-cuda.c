@@ -2,7 +2,7 @@
 /*
  * bench-cuda.c - sums and transforms on the device: time, and a check of each
  *
- *   bench-cuda [LOG_MSM [LOG_NTT]]
+ *   bench-cuda [LOG_MSM [LOG_NTT [LOG_TRANSFORM]]]
  *
  * Points are 2^14 distinct ones, repeated; the expected sum follows from the
  * scalars added up by point.  Kernel times come from a second, profiled run.
@@ -12,8 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "gpu/cuda/msm.h"
-#include "gpu/cuda/ntt.h"
+#include "gpu/cuda/device.h"
 
 #define LOG_DISTINCT 14
 #define DISTINCT (1u << LOG_DISTINCT)
@@ -245,11 +244,94 @@ static void bench_ntt(unsigned int log_n, int repeat)
 	fflush(stdout);
 }
 
+/*
+ * The transform's own dual: for any d, the sum of d_k out_k is that of h_i in_i,
+ * where h is d transformed and scaled alike.
+ */
+static bool transform_good(struct gpu *gpu, const struct g1_affine *in, const struct g1_affine *out,
+			   unsigned int log_n, const struct fr *factor, const struct fr *base)
+{
+	const struct gpu_ops *ops = gpu_cuda_ops();
+	uint64_t n = 1ull << log_n;
+	struct scalar *k = malloc(n * sizeof(*k));
+	struct fr *d = malloc(n * sizeof(*d)), power;
+	struct g1_affine left, right;
+
+	if (!k || !d)
+		die("out of memory");
+	for (uint64_t i = 0; i < n; i++) {
+		for (int j = 0; j < 4; j++)
+			d[i].l[j] = rng();
+		d[i].l[3] %= 0x73eda753299d7d48ull;
+		fr_to_scalar(&k[i], &d[i]);
+	}
+	if (ops->msm_g1(gpu, out, k, n, &left) ||
+	    ops->ntt(gpu, d, log_n, true, &FR_ROOT_7, NULL))
+		die("check failed");
+	/* without the division by n */
+	fr_from_u64(&power, n);
+	fr_mul(&power, &power, factor);
+	for (uint64_t i = 0; i < n; i++) {
+		fr_mul(&d[i], &d[i], &power);
+		fr_to_scalar(&k[i], &d[i]);
+		fr_mul(&power, &power, base);
+	}
+	if (ops->msm_g1(gpu, in, k, n, &right))
+		die("check failed");
+	free(k);
+	free(d);
+	return g1_affine_equal(&left, &right) && !g1_affine_is_infinity(&left);
+}
+
+static void bench_transform(struct gpu *gpu, unsigned int log_n)
+{
+	uint64_t n = 1ull << log_n, size = n * sizeof(struct g1_affine);
+	struct g1_affine *in = malloc(size), *out = malloc(size);
+	double t;
+	bool good;
+
+	if (!in || !out)
+		die("out of memory");
+	for (uint64_t i = 0; i < n; i++)
+		in[i] = g1_points[(i ^ i >> LOG_DISTINCT) & (DISTINCT - 1)];
+	memcpy(out, in, size);
+	profile_start();
+	t = now();
+	if (gpu_cuda_ops()->transform_g1(gpu, out, log_n, &FR_ROOT_7, &FR_GENERATOR, &FR_ROOT_5))
+		die("transform failed");
+	t = now() - t;
+	ctx->profile = false;
+	good = transform_good(gpu, in, out, log_n, &FR_GENERATOR, &FR_ROOT_5);
+	printf("transform g1 2^%u: %.2f ms, %.2f M products/s, result %s\n", log_n, t * 1e3,
+	       n / 2 * log_n / t * 1e-6, good ? "right" : "WRONG");
+	if (!good)
+		exit(1);
+	profile_print();
+	free(in);
+	free(out);
+	fflush(stdout);
+}
+
+/* The transform is an operation of the whole device, so it comes with one. */
+static void bench_transforms(const struct gpu_config *config, unsigned int log_most)
+{
+	struct gpu *gpu;
+	char err[256];
+
+	if (gpu_cuda_ops()->open(&gpu, config, err))
+		die(err);
+	ctx = gpu->ctx;
+	for (unsigned int l = log_most < 16 ? log_most : 16; l <= log_most; l += 2)
+		bench_transform(gpu, l);
+	gpu_cuda_ops()->close(gpu);
+}
+
 int main(int argc, char **argv)
 {
 	struct gpu_config config = { .size = sizeof(config) };
 	unsigned int log_msm = argc > 1 ? (unsigned int)atoi(argv[1]) : 26;
 	unsigned int log_ntt = argc > 2 ? (unsigned int)atoi(argv[2]) : 27;
+	unsigned int log_transform = argc > 3 ? (unsigned int)atoi(argv[3]) : 20;
 	char err[256];
 
 	if (cuda_ctx_open(&ctx, &config, err))
@@ -262,5 +344,6 @@ int main(int argc, char **argv)
 	for (unsigned int l = 16; l <= 22 && l <= log_msm; l += 3)
 		bench_msm(CUDA_G2, l, 2);
 	cuda_ctx_close(ctx);
+	bench_transforms(&config, log_transform);
 	return 0;
 }
