@@ -36,6 +36,8 @@
 	X(ntt_dit_columns_9)		\
 	X(ntt_dit_rows_6)		\
 	X(ntt_dit_rows_9)		\
+	X(ntt_turn_6)			\
+	X(ntt_turn_9)			\
 	X(ntt_dif_stage)		\
 	X(ntt_dit_stage)		\
 	X(fr_product)			\

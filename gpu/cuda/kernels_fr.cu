@@ -19,6 +19,17 @@ void ntt_##order##_##layout##_##K(fr_t *data, int log_n, int level, const fr_t *
 NTT_PASSES(6)
 NTT_PASSES(9)
 
+#define NTT_TURN(K)									\
+extern "C" __global__ __launch_bounds__(NTT_THREADS, 2)					\
+void ntt_turn_##K(fr_t *data, int log_n, const fr_t *from_roots, const fr_t *to_roots,	\
+		  const fr_t *steps, struct power_table scale)				\
+{											\
+	ntt_turn_body<K>(data, log_n, from_roots, to_roots, steps, scale);		\
+}
+
+NTT_TURN(6)
+NTT_TURN(9)
+
 extern "C" __global__ __launch_bounds__(256)
 void ntt_dif_stage(fr_t *data, uint32_t n, uint32_t half, int level, struct power_table twiddle)
 {

@@ -29,6 +29,7 @@ struct scale {
 	unsigned int log_n;
 	struct fr base, factor;
 	struct powers powers;
+	CUdeviceptr steps;	/* of ntt_turn_body(), where the last pass has more than one bit */
 };
 
 struct cuda_ntt {
@@ -71,6 +72,7 @@ void cuda_ntt_close(struct cuda_ntt *ntt)
 	for (s = ntt->scales; s; s = next_scale) {
 		next_scale = s->next;
 		powers_free(ntt->ctx, &s->powers);
+		cuda_free(ntt->ctx, s->steps);
 		free(s);
 	}
 	free(ntt);
@@ -207,12 +209,32 @@ static int run_level(struct cuda_ntt *ntt, const struct plan *p, CUdeviceptr dat
 				       (void *)(width == 9 ? &p->roots9 : &p->roots6), &twiddle });
 }
 
+/* The first n levels from the top, from the upper down (dif) or up to the uppermost (dit). */
+static int run_levels(struct cuda_ntt *ntt, const struct plan *p, CUdeviceptr data,
+		      const unsigned char *widths, int n, enum cuda_ntt_order order)
+{
+	int i, level = 0, r = 0;
+
+	if (order == CUDA_NTT_DIF) {
+		for (i = 0; i < n && !r; level += widths[i++])
+			r = run_level(ntt, p, data, level, widths[i], false);
+		return r;
+	}
+	for (i = 0; i < n; i++)
+		level += widths[i];
+	for (i = n; i-- > 0 && !r;) {
+		level -= widths[i];
+		r = run_level(ntt, p, data, level, widths[i], true);
+	}
+	return r;
+}
+
 int cuda_ntt_run(struct cuda_ntt *ntt, CUdeviceptr data, unsigned int log_n,
 		 const struct fr *root, bool inverse, enum cuda_ntt_order order)
 {
 	unsigned char widths[MAX_LEVELS];
-	int n, i, level, r;
 	struct plan *p = NULL;
+	int n, r;
 
 	if (log_n > CUDA_NTT_MAX_LOG)
 		return -EINVAL;
@@ -220,35 +242,41 @@ int cuda_ntt_run(struct cuda_ntt *ntt, CUdeviceptr data, unsigned int log_n,
 	if (r)
 		return r;
 	n = split(log_n, widths);
-	if (order == CUDA_NTT_DIF) {
-		for (i = 0, level = 0; i < n && !r; level += widths[i++])
-			r = run_level(ntt, p, data, level, widths[i], false);
-	} else {
-		for (i = n, level = (int)log_n; i-- > 0 && !r;) {
-			level -= widths[i];
-			r = run_level(ntt, p, data, level, widths[i], true);
-		}
-	}
-	return r;
+	return run_levels(ntt, p, data, widths, n, order);
+}
+
+/* steps[j] = base^(rev(j) 2^(log_n - width)), j < 2^width */
+static int fill_steps(struct cuda_ctx *ctx, CUdeviceptr *steps, unsigned int log_n,
+		      const struct fr *base, int width)
+{
+	uint32_t n = 1u << width;
+	int r;
+
+	r = fill_powers(ctx, steps, n, base, 1u << (log_n - width), &fr_one);
+	return r ? r : CUDA_RUN(ctx, fr_reverse, n, THREADS, steps, &n, &width);
 }
 
 static int scale_get(struct cuda_ntt *ntt, unsigned int log_n, const struct fr *base,
-		     const struct fr *factor, struct powers *out)
+		     const struct fr *factor, struct scale **out)
 {
+	unsigned char widths[MAX_LEVELS];
+	int n = split(log_n, widths), r;
 	struct scale *s;
-	int r;
 
 	for (s = ntt->scales; s; s = s->next)
 		if (s->log_n == log_n && fr_equal(&s->base, base) && fr_equal(&s->factor, factor)) {
-			*out = s->powers;
+			*out = s;
 			return 0;
 		}
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
 	r = powers_init(ntt->ctx, &s->powers, log_n, base, factor);
+	if (!r && n && widths[n - 1] > 1)
+		r = fill_steps(ntt->ctx, &s->steps, log_n, base, widths[n - 1]);
 	if (r) {
 		powers_free(ntt->ctx, &s->powers);
+		cuda_free(ntt->ctx, s->steps);
 		free(s);
 		return r;
 	}
@@ -257,7 +285,7 @@ static int scale_get(struct cuda_ntt *ntt, unsigned int log_n, const struct fr *
 	s->factor = *factor;
 	s->next = ntt->scales;
 	ntt->scales = s;
-	*out = s->powers;
+	*out = s;
 	return 0;
 }
 
@@ -265,13 +293,13 @@ int cuda_ntt_scale_reversed(struct cuda_ntt *ntt, CUdeviceptr data, unsigned int
 			    const struct fr *base, const struct fr *factor)
 {
 	uint32_t n = 1u << log_n;
-	struct powers powers;
 	int bits = (int)log_n, r;
+	struct scale *s;
 
-	r = scale_get(ntt, log_n, base, factor, &powers);
+	r = scale_get(ntt, log_n, base, factor, &s);
 	if (r)
 		return r;
-	return CUDA_RUN(ntt->ctx, fr_scale_reversed, n, THREADS, &data, &n, &bits, &powers);
+	return CUDA_RUN(ntt->ctx, fr_scale_reversed, n, THREADS, &data, &n, &bits, &s->powers);
 }
 
 int cuda_ntt_reverse(struct cuda_ntt *ntt, CUdeviceptr data, unsigned int log_n)
@@ -286,14 +314,33 @@ int cuda_ntt_reverse(struct cuda_ntt *ntt, CUdeviceptr data, unsigned int log_n)
 static int to_coset(struct cuda_ntt *ntt, CUdeviceptr data, unsigned int log_n,
 		    const struct fr *root, const struct fr *g, const struct fr *n_inv)
 {
-	int r;
+	struct plan *from = NULL, *to = NULL;
+	unsigned char widths[MAX_LEVELS];
+	int n = split(log_n, widths), bits = (int)log_n, nine, r;
+	struct scale *s = NULL;
 
-	r = cuda_ntt_run(ntt, data, log_n, root, true, CUDA_NTT_DIF);
+	r = plan_get(ntt, log_n, root, true, &from);
 	if (!r)
-		r = cuda_ntt_scale_reversed(ntt, data, log_n, g, n_inv);
+		r = plan_get(ntt, log_n, root, false, &to);
 	if (!r)
-		r = cuda_ntt_run(ntt, data, log_n, root, false, CUDA_NTT_DIT);
-	return r;
+		r = scale_get(ntt, log_n, g, n_inv, &s);
+	if (r)
+		return r;
+	if (!s->steps) {
+		r = run_levels(ntt, from, data, widths, n, CUDA_NTT_DIF);
+		if (!r)
+			r = cuda_ntt_scale_reversed(ntt, data, log_n, g, n_inv);
+		return r ? r : run_levels(ntt, to, data, widths, n, CUDA_NTT_DIT);
+	}
+	r = run_levels(ntt, from, data, widths, n - 1, CUDA_NTT_DIF);
+	if (r)
+		return r;
+	nine = widths[n - 1] == 9;
+	r = cuda_launch(ntt->ctx, nine ? KERNEL_ntt_turn_9 : KERNEL_ntt_turn_6,
+			(1u << log_n) / TILE, THREADS, 0,
+			(void *[]){ &data, &bits, nine ? &from->roots9 : &from->roots6,
+				    nine ? &to->roots9 : &to->roots6, &s->steps, &s->powers });
+	return r ? r : run_levels(ntt, to, data, widths, n - 1, CUDA_NTT_DIT);
 }
 
 /*
@@ -309,7 +356,7 @@ int cuda_quotient(struct cuda_ntt *ntt, CUdeviceptr a, CUdeviceptr b, CUdevicept
 	struct cuda_ctx *ctx = ntt->ctx;
 	struct fr g, g_inv, n_inv, factor, two;
 	uint32_t n = 1u << log_n;
-	struct powers powers;
+	struct scale *s = NULL;
 	int bits = (int)log_n, r;
 
 	if (log_n >= CUDA_NTT_MAX_LOG)
@@ -342,12 +389,13 @@ int cuda_quotient(struct cuda_ntt *ntt, CUdeviceptr a, CUdeviceptr b, CUdevicept
 	if (!r)
 		r = cuda_ntt_run(ntt, a, log_n, root, true, CUDA_NTT_DIF);
 	if (!r)
-		r = scale_get(ntt, log_n, &g_inv, &fr_one, &powers);
+		r = scale_get(ntt, log_n, &g_inv, &fr_one, &s);
 	if (r)
 		return r;
 	fr_from_u64(&two, 2);
 	fr_inv_vartime(&two, &two);
 	fr_mul(&factor, &n_inv, &two);
 	fr_mul(&factor, &factor, &canonical);
-	return CUDA_RUN(ctx, fr_quotient_powers, n, THREADS, &h, &a, &n, &bits, &factor, &powers, &h);
+	return CUDA_RUN(ctx, fr_quotient_powers, n, THREADS, &h, &a, &n, &bits, &factor, &s->powers,
+			&h);
 }

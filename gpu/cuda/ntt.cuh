@@ -223,6 +223,59 @@ static __device__ __forceinline__ void ntt_pass_body(fr_t *data, int log_n, int 
 }
 
 /*
+ * Where one transform ends and another begins: the last pass of a dif, point i
+ * times factor base^rev(i), the first pass of a dit.  Both work on blocks of
+ * 2^K consecutive points and meet in the same places, so nothing is exchanged
+ * or stored between.  Of the exponent rev(i) the place in the block gives the
+ * top bits: steps[j] = base^(rev(j) 2^(log_n - K)), and the block the rest.
+ */
+template <int K>
+static __device__ __forceinline__ void ntt_turn_body(fr_t *data, int log_n, const fr_t *from_roots,
+		const fr_t *to_roots, const fr_t *steps, struct power_table scale)
+{
+	const int A = 3, B = K - 3 >= 3 ? 3 : K - 3, R = K - A - B;
+	const uint32_t C = NTT_TILE >> K;
+	__shared__ uint32_t shared[4 * NTT_SHARED];
+	const uint32_t per = NTT_THREADS / C;
+	uint32_t c = threadIdx.x / per, u = threadIdx.x % per;
+	uint32_t block = blockIdx.x * C + c;
+	fr_t *base = data + ((size_t)block << K);
+	fr_t x[8], factor;
+
+#define PLACE(LO, M, e) ntt_place<K, LO, M>(u, e)
+#pragma unroll
+	for (int e = 0; e < 8; e++)
+		x[e] = load_fr(base + PLACE(K - A, A, e));
+	ntt_stages<K, K - A, A, false>(x, u, from_roots);
+	ntt_exchange<K, K - A, A, R, B, true>(x, u, c, shared);
+	ntt_stages<K, R, B, false>(x, u, from_roots);
+	if (R) {
+		ntt_exchange<K, R, B, 0, R, true>(x, u, c, shared);
+		ntt_stages<K, 0, R, false>(x, u, from_roots);
+	}
+
+	factor = power(scale, log_n > K ? __brev(block) >> (32 - (log_n - K)) : 0);
+#pragma unroll
+	for (int e = 0; e < 8; e++) {
+		uint32_t j = R ? PLACE(0, R, e) : PLACE(R, B, e);
+
+		x[e] = fe_mul(fe_mul(x[e], load_fr(&steps[j])), factor);
+	}
+
+	if (R) {
+		ntt_stages<K, 0, R, true>(x, u, to_roots);
+		ntt_exchange<K, 0, R, R, B, true>(x, u, c, shared);
+	}
+	ntt_stages<K, R, B, true>(x, u, to_roots);
+	ntt_exchange<K, R, B, K - A, A, true>(x, u, c, shared);
+	ntt_stages<K, K - A, A, true>(x, u, to_roots);
+#pragma unroll
+	for (int e = 0; e < 8; e++)
+		store_fr(base + PLACE(K - A, A, e), x[e]);
+#undef PLACE
+}
+
+/*
  * One radix-2 stage, a butterfly a thread: for the levels that passes of 9 and 6
  * leave over, and for short transforms.  half: distance of the pair; level:
  * bits above it; twiddle: powers of w_n.
