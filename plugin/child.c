@@ -177,6 +177,10 @@ static void handle_work(struct child *c, struct wire_message *msg)
 	case WIRE_CIRCUITS:
 		child_send_circuits(c);
 		break;
+	case WIRE_REFRESH:
+		if (c->ops.refresh)
+			c->ops.refresh(c->inst);
+		break;
 	default:
 		child_fail(c, INSTANCE_DEATH_PROTOCOL, "unknown message %u", msg->h.type);
 	}

@@ -472,6 +472,12 @@ int instance_circuits(struct instance *inst)
 	return 0;
 }
 
+void instance_refresh(struct instance *inst)
+{
+	if (takes_work(inst))
+		instance_send(inst, WIRE_REFRESH, 0, 0, NULL, 0, -1);
+}
+
 /* ---- control ---- */
 
 void instance_set_host_budget(struct instance *inst, uint64_t bytes)

@@ -188,6 +188,8 @@ int instance_preload(struct instance *inst, const char *circuit, uint64_t cookie
 int instance_evict(struct instance *inst, const char *circuit, uint64_t cookie);
 /* circuits() follows. -EAGAIN: no child that can answer. */
 int instance_circuits(struct instance *inst);
+/* The engine looks again at parameters that were not usable; circuits() follows at some time. */
+void instance_refresh(struct instance *inst);
 
 /* Shows kept memory to the child, where there is one; fd stays the caller's. -1: it is gone. */
 void instance_give(struct instance *inst, const char *name, int fd);

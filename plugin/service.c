@@ -339,6 +339,7 @@ static void report(void *ctx, const char *line)
 static void reload_worker(struct service *svc, struct worker *w)
 {
 	instance_set_global(w->inst, &svc->config->global);
+	instance_refresh(w->inst);
 	if (w->device->host_budget)
 		instance_set_host_budget(w->inst, w->device->host_budget);
 }

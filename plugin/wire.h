@@ -19,7 +19,7 @@
 #include "plugin/api/cuzk_engine.h"
 
 #define WIRE_MAGIC 0x777a6b63u
-#define WIRE_VERSION 3
+#define WIRE_VERSION 4
 #define WIRE_BODY_MAX (56 * 1024)
 #define WIRE_FD 3		/* of the socket in the child */
 
@@ -37,6 +37,7 @@ enum wire_type {
 	WIRE_STOP,
 	WIRE_KEPT,		/* name; descriptor: kept memory that it may take; first of all */
 	WIRE_KEPT_GONE,		/* name: it is no longer to be had */
+	WIRE_REFRESH,		/* parameters that were not usable may be by now */
 
 	/* to the service */
 	WIRE_HELLO = 64,	/* id: WIRE_VERSION; sent before anything else */

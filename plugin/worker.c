@@ -542,10 +542,40 @@ static void on_log(void *ctx, struct instance *inst, int priority, const char *l
 	log_event(priority, &f, "%s: %s", instance_name(inst), line);
 }
 
+/* The kinds for which there are parameters, bit per kind. */
+static uint32_t kinds_served(const struct service *svc)
+{
+	char reason[512];
+	uint32_t k, set = 0;
+
+	for (k = CUZK_KIND_POREP; k < CUZK_KIND_COUNT; k++)
+		set |= (uint32_t)workers_have(svc, k, 0, reason, sizeof(reason)) << k;
+	return set;
+}
+
+/* What was said when the service got ready is said when it changes. */
+static void tell_kinds(const struct service *svc, uint32_t before)
+{
+	char reason[512];
+	uint32_t k;
+
+	for (k = CUZK_KIND_POREP; k < CUZK_KIND_COUNT; k++) {
+		bool have = workers_have(svc, k, 0, reason, sizeof(reason));
+
+		if (have == (before >> k & 1))
+			continue;
+		if (have)
+			log_notice("%s is served again", config_kind_name(k));
+		else
+			log_error("%s is disabled: %s", config_kind_name(k), reason);
+	}
+}
+
 static void on_circuits(void *ctx, struct instance *inst, const struct cuzk_circuit *circuits,
 			int n)
 {
 	struct worker *w = ctx;
+	uint32_t before = kinds_served(w->svc);
 	struct list *pos;
 	int i;
 
@@ -558,6 +588,8 @@ static void on_circuits(void *ctx, struct instance *inst, const struct cuzk_circ
 		c->reason[sizeof(c->reason) - 1] = '\0';
 		w->circuit_hash[i] = hash_bytes(c->id, strlen(c->id));
 	}
+	if (w->svc->ready)
+		tell_kinds(w->svc, before);
 	list_each(pos, &w->svc->jobs.waiting)
 		list_entry(pos, struct job, entry)->refused &= ~(1ull << w->ordinal);
 	service_wake(w->svc);

@@ -5,6 +5,7 @@ import base64
 import hashlib
 import json
 import os
+import signal
 import struct
 import subprocess
 import sys
@@ -18,8 +19,16 @@ if not os.path.exists(ENGINE):
     skip_all("groth16", "the engine is not built")
 with open(SRC + "/t/data/requests/winning-2k.json") as f:
     wanted = json.load(f)
-message = request("winning-post", "params", [base64.b64decode(p) for p in wanted["vanillaProofs"]], miner=int(wanted["minerId"]),
-                  sector_size=2048, randomness=base64.b64decode(wanted["randomness"]), registered=int(wanted["registeredProof"]))
+
+
+def with_id(name):
+    """The request again, and yet another job: results of the same content are kept."""
+    return request("winning-post", name, sector=len(name), payload=[base64.b64decode(p) for p in wanted["vanillaProofs"]],
+                   miner=int(wanted["minerId"]), sector_size=2048, randomness=base64.b64decode(wanted["randomness"]),
+                   registered=int(wanted["registeredProof"]))
+
+
+message = with_id("params")
 
 s = Service()
 params, cache = s.dir + "/params", s.dir + "/cache"
@@ -63,6 +72,14 @@ def refusal():
             best = min(best, (time.monotonic() - t) * 1000)
             code, text = e.code, e.message
     return code, text, best
+
+
+def comes_back(what):
+    limit = time.monotonic() + 40
+    while "winning-post is served again" not in s.text() and time.monotonic() < limit:
+        time.sleep(0.1)
+    ok("winning-post is served again" in s.text(), f"{what} comes back")
+    ok("is usable again" in s.text() and "died" not in s.text(), "without a new process")
 
 
 def once(what, words):
@@ -141,8 +158,50 @@ other = request("winning-post", "again", b"anything", sector_size=2048)
 while (code := code_of(s.client().submit, other)) == "OK" and time.monotonic() < limit:
     time.sleep(0.5)
 equal(code, "FAILED_PRECONDITION", "and new requests are refused")
+s.proc.send_signal(signal.SIGHUP)
+s.wait_log("and was", 30)
+equal(code_of(s.client().submit, other), "FAILED_PRECONDITION", "after a reload too, which has it read in full")
+with open(path, "r+b") as f:
+    f.seek(edges["l"] - 5)
+    f.write(bytes([byte]))
+os.utime(path, ns=(stamp, stamp))
+s.proc.send_signal(signal.SIGHUP)
+comes_back("the block is repaired, with size and time as before: after a reload the kind")
 equal(s.stop(), 0, "stop")
+
+# what was not usable at the start comes back by itself when the file is another
+for what, damage in {"cut off": whole[:-1], "a page in place of the file": b"<html>404 not found</html>", "absent": None}.items():
+    if damage:
+        write(damage)
+    else:
+        os.unlink(path)
+    s.restart()
+    equal(code_of(s.client().submit, other), "FAILED_PRECONDITION", f"{what}: refused")
+    if damage:
+        with open(path, "ab") as f:	# one that is being fetched is left alone
+            for i in range(12):
+                f.write(b"more")
+                f.flush()
+                time.sleep(0.2)
+        ok(s.text().count("section") + s.text().count("verifying key") <= 3, "while it grows it is not looked at")
+    write(whole)
+    comes_back(f"{what}, then fetched again: the kind")
+    equal(s.client().prove(with_id("back " + what), wait=300).status, "COMPLETED", "and proves")
+    equal(s.stop(), 0, "stop")
+
+# a bad point is found when the points are loaded; after the repair the reload has it looked at without a wait
+configure("scrub = 0")
+write(bytes(bad))
+s.restart()
+equal(s.client().prove(with_id("bad point"), wait=300).status, "FAILED", "a bad point fails the first job")
+s.wait_log("winning-post is disabled", 30)
 write(whole)
+s.proc.send_signal(signal.SIGHUP)
+comes_back("repaired: after a reload the kind")
+equal(s.client().prove(with_id("good point"), wait=300).status, "COMPLETED", "and proves")
+equal(s.stop(), 0, "stop")
+
+configure("scrub = 1")
 s.restart()
 os.truncate(path, len(whole) // 2)
 s.wait_log("changed since it was checked", 30)

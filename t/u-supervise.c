@@ -312,7 +312,7 @@ static void test_programs(void)
 	test_load("a program of another version", "null",
 		  script("e", "printf 'ckzw\\100\\0\\0\\0\\11\\0\\0\\0\\0\\0\\0\\0"
 			 "\\0\\0\\0\\0\\0\\0\\0\\0' >&3; sleep 9"),
-		  "", INSTANCE_DEATH_LOAD, "speaks version 9 of the instance protocol, not 3");
+		  "", INSTANCE_DEATH_LOAD, "speaks version 9 of the instance protocol, not 4");
 	test_load("a program that closes its socket", "null", script("f", "exec 3>&-; sleep 9"),
 		  "", INSTANCE_DEATH_CRASHED, "closed its connection");
 }

@@ -99,6 +99,7 @@ static struct cuzk_engine_ops ops = {
 	.preload = engine_preload,
 	.evict = engine_evict,
 	.command = command_run,
+	.refresh = scrub_refresh,
 };
 
 int cuzk_engine_entry(const struct cuzk_host *host, const struct cuzk_engine_ops **out);

@@ -9,7 +9,7 @@
  * Locks, none taken inside another but as said:
  *   gpu_lock		the struct gpu and everything loaded on it
  *   keys_lock		the list of loaded keys and their users; inside gpu_lock or alone
- *   circuits_lock	the table of circuits' states; innermost
+ *   circuits_lock	the table of circuits' states; innermost, inside keys_lock in scrub.c
  *   jobs_lock		the jobs in flight; innermost
  *   scrub_lock		sleep and end of the scrubber; innermost
  */
@@ -19,6 +19,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 
 #include "engine/circuits/circuit.h"
 #include "engine/groth16/coset.h"
@@ -51,6 +52,7 @@ struct circuit_state {
 	dev_t dev;		/* of the file that was looked at, and when it had changed */
 	ino_t ino;
 	uint64_t mtime_ns;
+	struct stat again;	/* scrubber: of another that may be looked at, once it rests */
 	uint64_t proof_bytes;	/* host memory for one proof, beyond the parameters */
 	uint64_t device_bytes;	/* the device's, likewise */
 	char reason[256];	/* circuits_lock */
@@ -133,6 +135,7 @@ struct cuzk_instance {
 	pthread_t scrubber;
 	bool has_scrubber;
 	atomic_bool scrub_stop;
+	bool scrub_asked;		/* scrub_lock: refresh was called */
 
 	bool late;			/* a circuit's file is looked at when it is asked for */
 	bool fixed_blinding;		/* of tests and offline proofs */
@@ -174,6 +177,13 @@ void key_evict_all(struct cuzk_instance *inst);
 void key_restore(struct cuzk_instance *inst);
 /* Looks at a circuit's file: state, reason and bytes of line. Not thread safe. */
 void key_probe(struct cuzk_instance *inst, struct circuit_state *line);
+/*
+ * The same on a copy of a line, by a thread that does not own the device.
+ * thorough: nothing that was found out before is believed; every point is tested,
+ * or the digest where one is known.
+ */
+void key_probe_again(struct cuzk_instance *inst, struct circuit_state *line, bool thorough,
+		     const struct progress *progress);
 /* The circuit's system, from the cache where there is one. */
 int key_system(struct cuzk_instance *inst, const struct circuit *circuit, struct cs **cs,
 	       struct cuzk_error *err);
@@ -199,6 +209,8 @@ int job_gpu_error(struct cuzk_instance *inst, const char *what, int ret, struct 
 
 /* scrub.c: the files, looked at again when there is nothing to do */
 int scrub_start(struct cuzk_instance *inst, struct cuzk_error *err);
+/* Wakes it: files that were not usable are looked at at once, changed or not. Any thread. */
+void scrub_refresh(struct cuzk_instance *inst);
 void scrub_stop(struct cuzk_instance *inst);
 
 /* self_test.c */

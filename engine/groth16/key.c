@@ -37,9 +37,9 @@ static void tell(void *arg, const char *what, uint64_t done, uint64_t total)
 
 /* The file against the manifest; 0 without one. */
 static int check_digest(struct cuzk_instance *inst, struct circuit_state *line,
-			const struct params *params, struct cuzk_error *err)
+			const struct params *params, const struct progress *progress,
+			struct cuzk_error *err)
 {
-	struct progress progress = { tell, inst };
 	char want[DIGEST_HEX], have[DIGEST_HEX];
 	const char *name = strrchr(line->path, '/') + 1;
 	int ret;
@@ -55,7 +55,7 @@ static int check_digest(struct cuzk_instance *inst, struct circuit_state *line,
 	}
 	if (ret)
 		return ret;
-	ret = digest_map_cached(&params->map, inst->options.verdicts, &progress, have);
+	ret = digest_map_cached(&params->map, inst->options.verdicts, progress, have);
 	if (ret)
 		return error_set(err, CUZK_ERROR_RESOURCE, ret, "%s: digest: %s", line->path,
 				 strerror(-ret));
@@ -101,8 +101,30 @@ static int shortened(const struct circuit_state *line, struct cuzk_error *err)
 			 line->path);
 }
 
-static int probe_file(struct cuzk_instance *inst, struct circuit_state *line,
-		      struct cuzk_error *err)
+/* Reads all of it, whatever is remembered of a file of this time and size. */
+static int check_content(struct cuzk_instance *inst, struct circuit_state *line,
+			 const struct params *params, const struct progress *progress,
+			 struct cuzk_error *err)
+{
+	char have[DIGEST_HEX];
+	int ret;
+
+	if (!line->digest[0])
+		return params_check_points(params, line->path, inst->options.full_check ? 2 : 1,
+					   NULL, progress, err);
+	ret = digest_map(&params->map, progress, have);
+	if (ret)
+		return error_set(err, CUZK_ERROR_RESOURCE, ret, "%s: digest: %s", line->path,
+				 strerror(-ret));
+	if (strcmp(have, line->digest))
+		return error_set(err, CUZK_ERROR_PARAMS, -EBADMSG,
+				 "%s: its BLAKE2b digest is %s and was %s: fetch the file again",
+				 line->path, have, line->digest);
+	return 0;
+}
+
+static int probe_file(struct cuzk_instance *inst, struct circuit_state *line, bool thorough,
+		      const struct progress *progress, struct cuzk_error *err)
 {
 	struct params params;
 	struct cs *cs;
@@ -122,7 +144,9 @@ static int probe_file(struct cuzk_instance *inst, struct circuit_state *line,
 	ret = params_match(&params, line->path, cs, err);
 	cs_free(cs);
 	if (!ret)
-		ret = check_digest(inst, line, &params, err);
+		ret = check_digest(inst, line, &params, progress, err);
+	if (!ret && thorough)
+		ret = check_content(inst, line, &params, progress, err);
 out:
 	if (file_broken(&params.map))
 		ret = shortened(line, err);
@@ -130,19 +154,37 @@ out:
 	return ret;
 }
 
-void key_probe(struct cuzk_instance *inst, struct circuit_state *line)
+/* What the file is now; what was known of another is forgotten. */
+static int note_identity(struct circuit_state *line)
+{
+	struct stat st = { 0 };
+	int ret = stat(line->path, &st) ? -errno : 0;
+	uint64_t mtime_ns = st.st_mtim.tv_sec * 1000000000ull + st.st_mtim.tv_nsec;
+
+	if (line->dev != st.st_dev || line->ino != st.st_ino || line->mtime_ns != mtime_ns ||
+	    line->params_bytes != (uint64_t)st.st_size)
+		line->digest[0] = '\0';
+	line->dev = st.st_dev;
+	line->ino = st.st_ino;
+	line->mtime_ns = mtime_ns;
+	line->params_bytes = st.st_size;
+	return ret;
+}
+
+void key_probe_again(struct cuzk_instance *inst, struct circuit_state *line, bool thorough,
+		     const struct progress *progress)
 {
 	struct cuzk_error err;
 	int ret;
 
 	line->probed = true;
-	if (access(line->path, F_OK) && errno == ENOENT) {
+	if (note_identity(line) == -ENOENT) {
 		line->state = CUZK_PARAMS_ABSENT;
 		snprintf(line->reason, sizeof(line->reason), "%.240s is absent", line->path);
 		return;
 	}
-	tell(inst, "look at", 0, 0);
-	ret = probe_file(inst, line, &err);
+	progress_tell(progress, "look at", 0, 0);
+	ret = probe_file(inst, line, thorough, progress, &err);
 	if (ret) {
 		line->state = CUZK_PARAMS_BAD;
 		snprintf(line->reason, sizeof(line->reason), "%.255s", err.text);
@@ -151,6 +193,13 @@ void key_probe(struct cuzk_instance *inst, struct circuit_state *line)
 	}
 	line->state = CUZK_PARAMS_COLD;
 	line->reason[0] = '\0';
+}
+
+void key_probe(struct cuzk_instance *inst, struct circuit_state *line)
+{
+	struct progress progress = { tell, inst };
+
+	key_probe_again(inst, line, false, &progress);
 }
 
 /* Decodes into memory that the host then keeps. */
@@ -274,16 +323,17 @@ static int check_same(struct cuzk_instance *inst, struct circuit_state *line,
 		      const struct params *params, struct cuzk_error *err)
 {
 	const struct file_map *map = &params->map;
+	struct progress progress = { tell, inst };
 	int ret;
 
 	if (params->size != line->params_bytes)
 		return error_set(err, CUZK_ERROR_PARAMS, -ESTALE,
-				 "%s changed since it was checked: restart", line->path);
+				 "%s changed since it was checked", line->path);
 	if (map->dev == line->dev && map->ino == line->ino && map->mtime_ns == line->mtime_ns)
 		return 0;
 	instance_log(inst, LOG_NOTICE, "%s was replaced since it was checked: checking it again",
 		     line->path);
-	ret = check_digest(inst, line, params, err);
+	ret = check_digest(inst, line, params, &progress, err);
 	if (ret)
 		return ret;
 	pthread_mutex_lock(&inst->circuits_lock);

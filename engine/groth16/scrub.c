@@ -6,11 +6,18 @@
  * scrub period: is its content?  A file that is not, or that is gone or of another
  * size, disables its circuit, and the reason says so; one that was replaced is
  * checked again when it is loaded (key.c).  What is loaded is not read again: it is in memory.
+ *
+ * A file that was absent or bad is checked again when it is another than the one
+ * that was looked at and has not changed from one look to the next, as one that
+ * is still being fetched does; and whenever an operator asks (refresh), be it
+ * another or not: then it is read in full, since who repairs a block of a file
+ * may well set its time back.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <syslog.h>
@@ -22,16 +29,19 @@
 #define LOOK_S 10		/* between two looks at the files' identity */
 #define BUSY_US 200000		/* until the next look whether it is idle */
 
-static bool sleep_until(struct cuzk_instance *inst, uint64_t seconds)
+/* False: it is over. asked: somebody wants it to look now. */
+static bool sleep_until(struct cuzk_instance *inst, uint64_t seconds, bool *asked)
 {
 	struct timespec until;
 
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += seconds;
 	pthread_mutex_lock(&inst->scrub_lock);
-	while (!inst->scrub_stop &&
+	while (!inst->scrub_stop && !inst->scrub_asked &&
 	       pthread_cond_timedwait(&inst->scrub_wake, &inst->scrub_lock, &until) != ETIMEDOUT)
 		;
+	*asked = inst->scrub_asked;
+	inst->scrub_asked = false;
 	pthread_mutex_unlock(&inst->scrub_lock);
 	return !inst->scrub_stop;
 }
@@ -100,9 +110,114 @@ static void look(struct cuzk_instance *inst)
 
 		if (state != CUZK_PARAMS_ABSENT && state != CUZK_PARAMS_BAD &&
 		    compare(inst, line) == OTHER_SIZE)
-			disable(inst, line, "changed since it was checked: restart the service");
+			disable(inst, line, "changed since it was checked");
 	}
 }
+
+/* ---- files that were not usable ---- */
+
+static void wait_idle(void *arg, const char *what, uint64_t done, uint64_t total)
+{
+	may_go_on(arg);
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Another file than the one that was looked at, and the same as at the last look. */
+static bool rests(struct cuzk_instance *inst, struct circuit_state *line)
+{
+	struct stat st = { 0 };
+	bool other, still;
+
+	if (stat(line->path, &st))
+		memset(&st, 0, sizeof(st));	/* none is one of its own */
+	pthread_mutex_lock(&inst->circuits_lock);
+	other = st.st_dev != line->dev || st.st_ino != line->ino ||
+		(uint64_t)st.st_size != line->params_bytes ||
+		st.st_mtim.tv_sec * 1000000000ull + st.st_mtim.tv_nsec != line->mtime_ns;
+	pthread_mutex_unlock(&inst->circuits_lock);
+	still = same_file(&st, &line->again);
+	line->again = st;
+	return other && still;
+}
+
+/* The result of another look, unless it is usable by now. */
+static bool publish(struct cuzk_instance *inst, struct circuit_state *line,
+		    const struct circuit_state *found)
+{
+	const struct key *key;
+	bool wanted;
+
+	/* what is loaded of it stays loaded */
+	pthread_mutex_lock(&inst->keys_lock);
+	for (key = inst->keys; key && key->line != line; key = key->next)
+		;
+	pthread_mutex_lock(&inst->circuits_lock);
+	wanted = line->state == CUZK_PARAMS_ABSENT || line->state == CUZK_PARAMS_BAD;
+	if (wanted) {
+		line->dev = found->dev;
+		line->ino = found->ino;
+		line->mtime_ns = found->mtime_ns;
+		line->params_bytes = found->params_bytes;
+		line->proof_bytes = found->proof_bytes;
+		line->device_bytes = found->device_bytes;
+		memcpy(line->digest, found->digest, sizeof(line->digest));
+		memcpy(line->reason, found->reason, sizeof(line->reason));
+		line->state = found->state == CUZK_PARAMS_COLD && key ? CUZK_PARAMS_HOT :
+			      found->state;
+	}
+	pthread_mutex_unlock(&inst->circuits_lock);
+	pthread_mutex_unlock(&inst->keys_lock);
+	return wanted;
+}
+
+static void look_again(struct cuzk_instance *inst, struct circuit_state *line, bool thorough)
+{
+	struct progress progress = { wait_idle, inst };
+	struct circuit_state *found;
+
+	found = malloc(sizeof(*found));
+	if (!found || !may_go_on(inst))
+		goto out;
+	pthread_mutex_lock(&inst->circuits_lock);
+	*found = *line;
+	pthread_mutex_unlock(&inst->circuits_lock);
+	key_probe_again(inst, found, thorough, &progress);
+	if (publish(inst, line, found) && found->state == CUZK_PARAMS_COLD)
+		instance_log(inst, LOG_NOTICE, "%s is usable again: %s was checked",
+			     line->circuit.name, line->path);
+out:
+	free(found);
+}
+
+static void look_for_repairs(struct cuzk_instance *inst, bool asked)
+{
+	size_t i;
+
+	for (i = 0; i < inst->n_circuits && !inst->scrub_stop; i++) {
+		struct circuit_state *line = &inst->circuits[i];
+		uint32_t state = state_of(inst, line);
+
+		if (state != CUZK_PARAMS_ABSENT && state != CUZK_PARAMS_BAD)
+			continue;
+		if (rests(inst, line) || asked)
+			look_again(inst, line, asked && state == CUZK_PARAMS_BAD);
+	}
+}
+
+void scrub_refresh(struct cuzk_instance *inst)
+{
+	pthread_mutex_lock(&inst->scrub_lock);
+	inst->scrub_asked = true;
+	pthread_cond_signal(&inst->scrub_wake);
+	pthread_mutex_unlock(&inst->scrub_lock);
+}
+
+/* ---- files that were ---- */
 
 static void scrub(struct cuzk_instance *inst)
 {
@@ -139,15 +254,17 @@ static void *scrub_main(void *arg)
 	const struct sched_param none = { 0 };
 	struct cuzk_instance *inst = arg;
 	uint64_t since = 0, wait = LOOK_S;
+	bool asked;
 
 	/* only time that nobody wants; where it is refused the pauses must do */
 	sched_setscheduler(0, SCHED_IDLE, &none);
-	if (inst->options.scrub < wait)
+	if (inst->options.scrub && inst->options.scrub < wait)
 		wait = inst->options.scrub;
-	while (sleep_until(inst, wait)) {
-		since += wait;
+	while (sleep_until(inst, wait, &asked)) {
+		since += asked ? 0 : wait;
 		look(inst);
-		if (since < inst->options.scrub)
+		look_for_repairs(inst, asked);
+		if (!inst->options.scrub || since < inst->options.scrub)
 			continue;
 		scrub(inst);
 		since = 0;
@@ -159,7 +276,7 @@ int scrub_start(struct cuzk_instance *inst, struct cuzk_error *err)
 {
 	int ret;
 
-	if (!inst->options.scrub || inst->late)
+	if (inst->late)
 		return 0;
 	ret = pthread_create(&inst->scrubber, NULL, scrub_main, inst);
 	if (ret)

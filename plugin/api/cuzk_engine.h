@@ -345,6 +345,13 @@ struct cuzk_engine_ops {
 	 */
 	int (*prove_urgent)(struct cuzk_instance *inst, struct cuzk_task *task,
 			    uint32_t partition, uint64_t tag, struct cuzk_error *err);
+
+	/*
+	 * Since ABI 1.2; may be NULL. An operator has changed something: parameters
+	 * that were absent or bad are looked at again, in the background,
+	 * whatever the file looks like.  circuits() tells what came of it.
+	 */
+	void (*refresh)(struct cuzk_instance *inst);
 };
 
 /*
