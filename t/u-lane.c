@@ -59,12 +59,14 @@ static bool cancelled(void *arg)
 static int load_on(const struct gpu_ops *o, struct gpu *gpu, struct load *l)
 {
 	struct cuzk_error err = { .size = sizeof(err) };
+	struct g1_fixed *inputs;	/* NULL in this basis */
 	struct toxic_waste toxic;
 	int r;
 
 	r = toxic_parse(&toxic, "48577,22580,53332,5481,3673", &err);
 	if (!r)
-		r = params_make_srs(l->cs, &toxic, o, gpu, NULL, &l->srs, &l->vk, &err);
+		r = params_make_srs(l->cs, &toxic, GPU_H_POWERS, o, gpu, NULL, &l->srs, &l->vk,
+				    &inputs, &err);
 	return r ? r : o->cs_load(gpu, l->cs, &l->gcs);
 }
 
