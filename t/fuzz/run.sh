@@ -3,9 +3,9 @@
 # run.sh - builds every fuzz target with clang's libFuzzer, ASan and UBSan, and runs it
 #
 # By `make fuzz`.  In the build folder, fuzz/ holds what outlives a run: the build, the corpus that
-# grew (NAME/), executions and seconds so far (NAME.total), the last log (NAME.log), and inputs with
-# which a target failed (NAME-crash-…).  A run goes on where the one before stopped: until each
-# target has been executed RUNS times, the fastest first, or until TIME seconds are over.
+# grew (NAME/), executions and milliseconds so far (NAME.total), the last log (NAME.log), and inputs
+# with which a target failed (findings/NAME/).  A run goes on where the one before stopped: until
+# each target has been executed RUNS times, the fastest first, or until TIME seconds are over.
 set -eu
 
 src=${CUZK_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)} build=${CUZK_BUILDDIR:-$PWD}
@@ -68,7 +68,7 @@ took() {
 }
 
 findings() {
-	find "$dir" -maxdepth 1 -name "$1-*" | wc -l
+	find "$dir/findings/$1" -type f | wc -l
 }
 
 # fuzz NAME SECONDS: one run of a target, added to its total
@@ -78,15 +78,15 @@ fuzz() {
 	if [ "$time" -gt 0 ] && [ $(($(date +%s) - began)) -ge "$time" ]; then
 		return 0
 	fi
-	mkdir -p "$dir/$1"
+	mkdir -p "$dir/$1" "$dir/findings/$1"
 	slices=$((slices + 1))
 	t0=$(date +%s%N)
 	# a quarantine of 256 MiB would fill caches with what was freed long ago
 	ASAN_OPTIONS="quarantine_size_mb=16:${ASAN_OPTIONS:-}" \
 		"$dir/build/t/fuzz/fuzz-$1" -runs=$left -max_total_time="$2" -max_len="$(max_len "$1")" \
 		-timeout=60 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
-		-artifact_prefix="$dir/$1-" "$dir/$1" "$src/t/fuzz/corpus/$1" \
-		>"$dir/$1.log" 2>&1 </dev/null || :
+		-artifact_prefix="$dir/findings/$1/" \
+		"$dir/$1" "$src/t/fuzz/corpus/$1" >"$dir/$1.log" 2>&1 </dev/null || :
 	t1=$(date +%s%N)
 	n=$(sed -n 's/^stat::number_of_executed_units: *//p' "$dir/$1.log")
 	[ -n "$n" ] || {
@@ -103,8 +103,8 @@ speed() {
 }
 
 line() {
-	awk -v t="$1" -v f="$(findings "$1")" \
-		'{ printf "%-16s %12d %9.0f %9d %9d\n", t, $1, $2 / 1000, $2 ? $1 * 1000 / $2 : 0, f }' "$dir/$1.total"
+	printf '%-16s %12d %9d %9d %9d\n' "$1" "$(executed "$1")" "$(($(took "$1") / 1000))" \
+		"$(speed "$1")" "$(findings "$1")"
 }
 
 printf '%-16s %12s %9s %9s %9s\n' target executions seconds exec/s findings
