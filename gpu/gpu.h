@@ -69,11 +69,16 @@ struct gpu_config {
 };
 
 struct gpu_stats {
-	uint64_t ns[GPU_STAGE_N];	/* wall time of the last proof by stage */
+	uint64_t ns[GPU_STAGE_N];	/* wall time by stage of the proof that ended last */
 	uint64_t device_bytes, device_peak;
 	uint64_t host_bytes, host_peak;
-	uint64_t bytes_up, bytes_down;	/* moved by the last proof */
+	uint64_t bytes_up, bytes_down;	/* moved by that proof */
 	uint64_t longest_step_ns;	/* of the device, as far as it tells; since open */
+	/*
+	 * Since the device was opened: points that came from the host for proofs,
+	 * the time that the bus took for them, and how long work stood still for it.
+	 */
+	uint64_t stream_bytes, stream_ns, stream_wait_ns;
 };
 
 /* Which polynomial basis the h points are in (filecoin-spec 2.2; snarkjs zkey). */
@@ -179,6 +184,17 @@ struct gpu_ops {
 			   const struct cs_witness *w, bool check_satisfied,
 			   struct gpu_job **job, uint64_t *bad_row);
 	int (*prove_finish)(struct gpu *gpu, struct gpu_job *job, struct gpu_sums *sums);
+	/*
+	 * How many proofs gain from being finished together: 1 where none does.
+	 * Then that many and one more may be between start and finish.  work does
+	 * what is a proof's alone; the first finish behind it does what all that
+	 * have been worked at have in common, those that follow return at once.
+	 * finish does the work where work was not called; it returns (and frees)
+	 * what failed in work.  Both may be NULL: 1.
+	 */
+	unsigned int (*prove_batch)(struct gpu *gpu, const struct gpu_cs *cs,
+				    const struct gpu_srs *srs);
+	int (*prove_work)(struct gpu *gpu, struct gpu_job *job);
 	/*
 	 * The most that one proof of cs takes beyond the loaded system and
 	 * parameters, so that it can be reserved; any thread.  May be NULL.

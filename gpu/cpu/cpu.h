@@ -62,6 +62,7 @@ struct gpu_srs {
 
 struct gpu_job {
 	struct gpu_sums sums;
+	struct gpu_stats stats;		/* of this proof */
 };
 
 /* Takes bytes from the host budget, or -ENOMEM; gives them back. */

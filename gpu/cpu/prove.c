@@ -225,12 +225,20 @@ int cpu_prove_start(struct gpu *gpu, struct gpu_cs *cs, struct gpu_srs *srs,
 		free(job);
 		return err;
 	}
+	pthread_mutex_lock(&gpu->stats_lock);
+	job->stats = gpu->stats;
+	pthread_mutex_unlock(&gpu->stats_lock);
 	*out = job;
 	return 0;
 }
 
 int cpu_prove_finish(struct gpu *gpu, struct gpu_job *job, struct gpu_sums *sums)
 {
+	/* another proof may have been made since */
+	pthread_mutex_lock(&gpu->stats_lock);
+	memcpy(gpu->stats.ns, job->stats.ns, sizeof(job->stats.ns));
+	gpu->stats.host_peak = job->stats.host_peak;
+	pthread_mutex_unlock(&gpu->stats_lock);
 	*sums = job->sums;
 	free(job);
 	return 0;
