@@ -319,6 +319,14 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t n, CUstream
 	return CUDA_SUCCESS;
 }
 
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t n, CUstream)
+{
+	ENTER();
+	for (size_t i = 0; i < n; i++)
+		((unsigned int *)to)[i] = value;
+	return CUDA_SUCCESS;
+}
+
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
 	ENTER();

@@ -70,6 +70,32 @@ static CUdeviceptr up(const void *data, size_t bytes)
 	return p;
 }
 
+/* The same sum with its points in pieces, of which the last may be short. */
+static bool sum_in_pieces(CUdeviceptr points, CUdeviceptr scalars, size_t n, size_t piece,
+			  const struct g1 *want)
+{
+	struct cuda_pieces p;
+	struct g1_affine got;
+	struct g1 t;
+	size_t i;
+	int r;
+
+	r = cuda_pieces_open(&p, ctx, n, piece);
+	if (r)
+		return false;
+	for (i = 0; i < n && !r; i += piece)
+		r = cuda_pieces_add(&p, ctx, points + i * sizeof(got),
+				    scalars + i * sizeof(struct scalar),
+				    n - i < piece ? n - i : piece);
+	if (!r)
+		r = cuda_pieces_sum(&p, ctx, &got);
+	cuda_pieces_close(&p, ctx);
+	if (r)
+		return false;
+	g1_from_affine(&t, &got);
+	return g1_equal(&t, want);
+}
+
 /* Points with repeats, negatives and infinity among them. */
 static void test_g1(size_t n, enum mix mix)
 {
@@ -101,6 +127,8 @@ static void test_g1(size_t n, enum mix mix)
 	r = cuda_msm(ctx, CUDA_G1, p, s, 0, n, &got);
 	g1_from_affine(&t, &got);
 	ok(r == 0 && g1_equal(&t, &want), "g1 msm of %zu, scalars %s", n, mix_names[mix]);
+	ok(sum_in_pieces(p, s, n, n / 3 + 1, &want) && sum_in_pieces(p, s, n, n + 1, &want),
+	   "and in pieces");
 	cuda_free(ctx, p);
 	cuda_free(ctx, s);
 	free(points);
@@ -197,6 +225,53 @@ static void test_index(size_t n)
 	free(index);
 }
 
+/* Lists of several lengths, empty ones and ones with signs among them, at once. */
+static void test_lists(size_t n, unsigned int k)
+{
+	struct g1_affine *points = calloc(n, sizeof(*points)), got[CUDA_LISTS];
+	uint32_t *index = calloc(n, sizeof(*index));
+	CUdeviceptr p, x[CUDA_LISTS];
+	struct g1 want[CUDA_LISTS], t;
+	uint64_t len[CUDA_LISTS];
+	unsigned int j, good = 0;
+	size_t i;
+	int r;
+
+	for (i = 0; i < n; i++) {
+		struct scalar s = { { i + 1 } };
+
+		g1_mul_vartime(&t, &G1_GENERATOR, &s);
+		g1_to_affine(&points[i], &t);
+	}
+	p = up(points, n * sizeof(*points));
+	for (j = 0; j < k; j++) {
+		len[j] = j % 4 == 1 ? 0 : n / (j + 1);
+		g1_set_infinity(&want[j]);
+		for (i = 0; i < len[j]; i++) {
+			struct g1_affine a;
+
+			index[i] = rng() % n;
+			a = points[index[i]];
+			if (rng() % 2) {
+				g1_affine_neg(&a, &a);
+				index[i] |= 0x80000000u;
+			}
+			g1_add_affine(&want[j], &want[j], &a);
+		}
+		x[j] = up(index, n * sizeof(*index));
+	}
+	r = cuda_sum_lists(ctx, CUDA_G1, p, k, x, len, got);
+	for (j = 0; j < k && !r; j++) {
+		g1_from_affine(&t, &got[j]);
+		good += g1_equal(&t, &want[j]);
+		cuda_free(ctx, x[j]);
+	}
+	ok(r == 0 && good == k, "%u sums over %zu points at once", k, n);
+	cuda_free(ctx, p);
+	free(points);
+	free(index);
+}
+
 static void print_log(void *arg, int priority, const char *line)
 {
 	diag("%s", line);
@@ -227,6 +302,9 @@ int main(void)
 	test_g2(100, SMALL);
 	test_g2(50, EQUAL);
 	test_index(600);
+	test_lists(1, 1);
+	test_lists(300, 3);
+	test_lists(200, CUDA_LISTS);
 	ok(cuda_arena_used(ctx->arena) == used, "no device memory is left behind");
 	cuda_ctx_close(ctx);
 	return tap_done();

@@ -43,6 +43,8 @@
 	  (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))			\
 	X(fill_u8, "cuMemsetD8Async",								\
 	  (CUdeviceptr to, unsigned char value, size_t n, CUstream stream))			\
+	X(fill_u32, "cuMemsetD32Async",								\
+	  (CUdeviceptr to, unsigned int value, size_t n, CUstream stream))			\
 	X(module_load, "cuModuleLoadData", (CUmodule *module, const void *image))		\
 	X(module_unload, "cuModuleUnload", (CUmodule module))					\
 	X(module_function, "cuModuleGetFunction",						\

@@ -14,6 +14,7 @@
 	X(msm_digits)			\
 	X(msm_starts)			\
 	X(msm_round_pairs)		\
+	X(msm_join_pairs)		\
 	X(msm_round_counts_g1)		\
 	X(msm_add_forward_g1)		\
 	X(msm_invert_g1)		\
@@ -61,6 +62,7 @@
 	X(points_load_g2)		\
 	X(points_encode_g1)		\
 	X(points_encode_g2)		\
+	X(points_gather)		\
 	X(base_mul_g1)			\
 	X(base_mul_g2)			\
 	X(transform_load_g1)		\

@@ -46,3 +46,14 @@ void transform_store_g1(const jacobian *points, uint32_t first, uint32_t n, int 
 {
 	transform_store_body(points, first, n, log_n, n_threads, prefix, out);
 }
+
+/* out[i] = in[index[i]], of points of `words` times 16 bytes; a thread copies 16 bytes. */
+extern "C" __global__ __launch_bounds__(256)
+void points_gather(const uint4 *in, const uint32_t *index, uint32_t n, uint32_t words, uint4 *out)
+{
+	uint64_t t = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+	uint64_t i = t / words;
+
+	if (i < n)
+		out[t] = in[(uint64_t)index[i] * words + t % words];
+}

@@ -2,27 +2,20 @@
 /*
  * msm.c - multi-scalar multiplication on the device, host side
  *
- * The method is told in msm.cuh.  Two entries meet in reduce_lists(): cuda_msm
+ * The method is told in msm.cuh.  Two entries meet in msm_reduce_lists(): cuda_msm
  * with one list per bucket, cuda_sum with a single list.
  */
 #include <errno.h>
 #include <string.h>
 
-#include "gpu/cuda/msm.h"
+#include "gpu/cuda/msm_work.h"
 
 #define THREADS 256
 #define ADD_THREADS 128
-#define SCALAR_BITS 255		/* of the signed form: windows * c must reach it */
-#define MAX_WINDOW 22
-#define MAX_WINDOWS 64		/* c >= 4 */
-/* pairs sorted at once: more windows together for short sums, one for long */
-#define GROUP_PAIRS (1ull << 26)
 /* additions that share a thread, and threads' products that share an inversion */
 #define ADDS_PER_THREAD 32
 #define PRODUCTS_PER_INVERSION 32
 #define MIN_PRODUCTS_PER_INVERSION 4
-/* buckets summed at once: enough to fill the device, bounded for the memory */
-#define BATCH_BUCKETS (1ull << 22)
 #define MIN_BUCKETS_PER_THREAD 4
 #define MAX_BUCKETS_PER_THREAD 64
 #define LOG_FOLD 2
@@ -79,19 +72,6 @@ int cuda_scan(struct cuda_ctx *ctx, CUdeviceptr in, CUdeviceptr out, uint32_t n,
 
 /* ---- buffers of one sum ---- */
 
-/*
- * Sized for n_pairs pairs in n_keys lists.  Pairs and points ping-pong: the
- * first round halves them, so the second buffer of points is half the first.
- */
-struct work {
-	uint32_t n_pairs, n_keys;
-	uint64_t n_slots;		/* of the first round, at most */
-	CUdeviceptr keys[2], values[2];
-	CUdeviceptr starts[2], counts, scan;
-	CUdeviceptr pairs, points[2], prefix, totals, scratch;
-	CUdeviceptr buckets;		/* the caller's, n_keys points */
-};
-
 static uint64_t sort_tiles(uint64_t n)
 {
 	return blocks_for(n, 4096);	/* SORT_TILE of sort.cuh */
@@ -128,7 +108,7 @@ static uint32_t inversions_for(const struct cuda_ctx *ctx, uint32_t products)
 	return (products + share - 1) / share;
 }
 
-static void work_free(struct cuda_ctx *ctx, struct work *w)
+void msm_work_free(struct cuda_ctx *ctx, struct msm_work *w)
 {
 	CUdeviceptr *all[] = {
 		&w->keys[0], &w->keys[1], &w->values[0], &w->values[1], &w->starts[0],
@@ -150,7 +130,7 @@ struct buffer {
 
 #define WORK_BUFFERS 14
 
-static void work_layout(const struct cuda_ctx *ctx, enum cuda_group group, struct work *w,
+static void work_layout(const struct cuda_ctx *ctx, enum cuda_group group, struct msm_work *w,
 			struct buffer buffers[WORK_BUFFERS])
 {
 	uint64_t point = cuda_point_size(group), field = groups[group].field;
@@ -178,10 +158,10 @@ static void work_layout(const struct cuda_ctx *ctx, enum cuda_group group, struc
 	}, sizeof(struct buffer) * WORK_BUFFERS);
 }
 
-static uint64_t work_bytes(const struct cuda_ctx *ctx, enum cuda_group group, uint64_t pairs,
-			   uint64_t keys)
+uint64_t msm_work_bytes(const struct cuda_ctx *ctx, enum cuda_group group, uint64_t pairs,
+			uint64_t keys)
 {
-	struct work w = { .n_pairs = (uint32_t)pairs, .n_keys = (uint32_t)keys };
+	struct msm_work w = { .n_pairs = (uint32_t)pairs, .n_keys = (uint32_t)keys };
 	struct buffer buffers[WORK_BUFFERS];
 	uint64_t sum = 0;
 	int i;
@@ -192,8 +172,8 @@ static uint64_t work_bytes(const struct cuda_ctx *ctx, enum cuda_group group, ui
 	return sum;
 }
 
-static int work_alloc(struct cuda_ctx *ctx, enum cuda_group group, uint64_t pairs, uint64_t keys,
-		      struct work *w)
+int msm_work_alloc(struct cuda_ctx *ctx, enum cuda_group group, uint64_t pairs, uint64_t keys,
+		   struct msm_work *w)
 {
 	struct buffer buffers[WORK_BUFFERS];
 	int i, r;
@@ -205,7 +185,7 @@ static int work_alloc(struct cuda_ctx *ctx, enum cuda_group group, uint64_t pair
 	for (i = 0; i < WORK_BUFFERS; i++) {
 		r = cuda_alloc(ctx, buffers[i].p, buffers[i].bytes);
 		if (r) {
-			work_free(ctx, w);
+			msm_work_free(ctx, w);
 			return r;
 		}
 	}
@@ -215,7 +195,7 @@ static int work_alloc(struct cuda_ctx *ctx, enum cuda_group group, uint64_t pair
 /* ---- sorting ---- */
 
 /* Sorts keys[0], values[0]; the result is in them again whatever the passes. */
-static int sort_pairs(struct cuda_ctx *ctx, struct work *w, uint32_t n, uint32_t max_key)
+static int sort_pairs(struct cuda_ctx *ctx, struct msm_work *w, uint32_t n, uint32_t max_key)
 {
 	uint32_t tiles = (uint32_t)sort_tiles(n);
 	int shift, r = 0;
@@ -239,12 +219,64 @@ static int sort_pairs(struct cuda_ctx *ctx, struct work *w, uint32_t n, uint32_t
 
 /* ---- rounds ---- */
 
-/*
- * keys[0], values[0], starts[0] describe n points in w->n_keys lists;
- * afterwards buckets[k] is the sum of list k.
- */
-static int reduce_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
-			struct work *w, uint32_t n)
+/* out[i] = the addition that slot i asks for */
+static int add_slots(struct cuda_ctx *ctx, const struct group_kernels *g, CUdeviceptr points,
+		     CUdeviceptr values, CUdeviceptr pairs, uint32_t slots, CUdeviceptr prefix,
+		     CUdeviceptr totals, CUdeviceptr scratch, CUdeviceptr out)
+{
+	uint32_t threads = add_threads(ctx, slots), inversions = inversions_for(ctx, threads);
+	int r;
+
+	r = cuda_launch(ctx, g->add_forward, blocks_for(threads, ADD_THREADS), ADD_THREADS, 0,
+			(void *[]){ &points, &values, &pairs, &slots, &threads, &prefix, &totals });
+	if (!r)
+		r = cuda_launch(ctx, g->invert, blocks_for(inversions, ADD_THREADS), ADD_THREADS, 0,
+				(void *[]){ &totals, &threads, &inversions, &scratch });
+	if (!r)
+		r = cuda_launch(ctx, g->add_backward, blocks_for(threads, ADD_THREADS), ADD_THREADS,
+				0, (void *[]){ &points, &values, &pairs, &slots, &threads, &prefix,
+					       &totals, &out });
+	return r;
+}
+
+uint64_t msm_join_bytes(const struct cuda_ctx *ctx, enum cuda_group group, uint64_t n)
+{
+	uint64_t field = groups[group].field;
+
+	return 3 * 4 * n + field * n + 2 * field * add_threads(ctx, n) + 5 * ARENA_ALIGN;
+}
+
+int msm_join(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points, uint32_t n)
+{
+	const struct group_kernels *g = &groups[group];
+	CUdeviceptr values = 0, pairs = 0, prefix = 0, totals = 0, scratch = 0;
+	uint64_t share = g->field * add_threads(ctx, n);
+	int r;
+
+	r = cuda_alloc(ctx, &values, 8 * (uint64_t)n);
+	if (!r)
+		r = cuda_alloc(ctx, &pairs, 4 * (uint64_t)n);
+	if (!r)
+		r = cuda_alloc(ctx, &prefix, g->field * n);
+	if (!r)
+		r = cuda_alloc(ctx, &totals, share);
+	if (!r)
+		r = cuda_alloc(ctx, &scratch, share);
+	if (!r)
+		r = CUDA_RUN(ctx, msm_join_pairs, n, THREADS, &n, &n, &values, &pairs);
+	/* a thread reads its slot's points before it writes the sum over the first */
+	if (!r)
+		r = add_slots(ctx, g, points, values, pairs, n, prefix, totals, scratch, points);
+	cuda_free(ctx, values);
+	cuda_free(ctx, pairs);
+	cuda_free(ctx, prefix);
+	cuda_free(ctx, totals);
+	cuda_free(ctx, scratch);
+	return r;
+}
+
+int msm_reduce_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
+		     struct msm_work *w, uint32_t n)
 {
 	const struct group_kernels *g = &groups[group];
 	CUdeviceptr values = w->values[0];
@@ -254,7 +286,7 @@ static int reduce_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr
 	int clear = 1, side = 0, r;
 
 	for (;;) {
-		uint32_t slots, threads, inversions;
+		uint32_t slots;
 		CUdeviceptr out = w->points[side], t;
 
 		r = cuda_launch(ctx, g->round_counts, blocks_for(w->n_keys, THREADS), THREADS, 0,
@@ -270,20 +302,8 @@ static int reduce_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr
 			     &w->pairs, &next_keys);
 		if (r)
 			return r;
-		threads = add_threads(ctx, slots);
-		r = cuda_launch(ctx, g->add_forward, blocks_for(threads, ADD_THREADS), ADD_THREADS, 0,
-				(void *[]){ &points, &values, &w->pairs, &slots, &threads,
-					    &w->prefix, &w->totals });
-		if (r)
-			return r;
-		inversions = inversions_for(ctx, threads);
-		r = cuda_launch(ctx, g->invert, blocks_for(inversions, ADD_THREADS), ADD_THREADS, 0,
-				(void *[]){ &w->totals, &threads, &inversions, &w->scratch });
-		if (r)
-			return r;
-		r = cuda_launch(ctx, g->add_backward, blocks_for(threads, ADD_THREADS), ADD_THREADS, 0,
-				(void *[]){ &points, &values, &w->pairs, &slots, &threads,
-					    &w->prefix, &w->totals, &out });
+		r = add_slots(ctx, g, points, values, w->pairs, slots, w->prefix, w->totals,
+			      w->scratch, out);
 		if (r)
 			return r;
 		t = keys, keys = next_keys, next_keys = t;
@@ -298,8 +318,7 @@ static int reduce_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr
 
 /* ---- windows ---- */
 
-/* bias = sum over windows of 2^(c-1) 2^(c w), in 9 words */
-static void window_bias(int c, int windows, uint32_t bias[9])
+void msm_window_bias(int c, int windows, uint32_t bias[9])
 {
 	int w;
 
@@ -321,8 +340,8 @@ static int choose_window(uint64_t n)
 	uint64_t best_cost = UINT64_MAX;
 	int c, best = 4;
 
-	for (c = 4; c <= MAX_WINDOW; c++) {
-		uint64_t windows = (SCALAR_BITS + c - 1) / c;
+	for (c = 4; c <= MSM_MAX_WINDOW; c++) {
+		uint64_t windows = (MSM_SCALAR_BITS + c - 1) / c;
 		uint64_t cost = windows * (n + (4ull << (c - 1)));
 
 		if (cost < best_cost) {
@@ -332,15 +351,6 @@ static int choose_window(uint64_t n)
 	}
 	return best;
 }
-
-/* XYZZ as the kernels leave it */
-struct g1_xyzz {
-	struct fp x, y, zz, zzz;
-};
-
-struct g2_xyzz {
-	struct fp2 x, y, zz, zzz;
-};
 
 static void g1_from_xyzz(struct g1 *r, const struct g1_xyzz *p)
 {
@@ -357,7 +367,7 @@ static void g2_from_xyzz(struct g2 *r, const struct g2_xyzz *p)
 	r->z = p->zz;
 }
 
-static void combine_g1(const struct g1_xyzz *sums, int windows, int c, struct g1 *acc)
+void msm_combine_g1(const struct g1_xyzz *sums, int windows, int c, struct g1 *acc)
 {
 	int w, i;
 
@@ -372,7 +382,7 @@ static void combine_g1(const struct g1_xyzz *sums, int windows, int c, struct g1
 	}
 }
 
-static void combine_g2(const struct g2_xyzz *sums, int windows, int c, struct g2 *acc)
+void msm_combine_g2(const struct g2_xyzz *sums, int windows, int c, struct g2 *acc)
 {
 	int w, i;
 
@@ -387,9 +397,8 @@ static void combine_g2(const struct g2_xyzz *sums, int windows, int c, struct g2
 	}
 }
 
-/* Sums the buckets of count windows, n_buckets (a power of two) each; sums[count] on the host. */
-static int sum_buckets(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr buckets,
-		       uint32_t n_buckets, uint32_t count, uint8_t *out)
+int msm_sum_buckets(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr buckets,
+		    uint32_t n_buckets, uint32_t count, uint8_t *out)
 {
 	const struct group_kernels *g = &groups[group];
 	uint64_t size = 2 * cuda_point_size(group);
@@ -435,21 +444,15 @@ static int sum_buckets(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr 
 	return r;
 }
 
-/* How the windows of a sum are cut: sorted and added a group at a time, summed a batch. */
-struct cut {
-	int c, windows, per_group, per_batch;
-};
-
-/* Lists to buckets, of count windows from first on. */
-static int msm_group(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
-		     CUdeviceptr scalars, CUdeviceptr index, uint32_t n, const struct cut *cut,
-		     int first, int count, CUdeviceptr bias, CUdeviceptr buckets)
+int msm_group(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
+	      CUdeviceptr scalars, CUdeviceptr index, uint32_t n, const struct msm_cut *cut,
+	      int first, int count, CUdeviceptr bias, CUdeviceptr buckets)
 {
 	uint32_t pairs = n * (uint32_t)count, keys = (uint32_t)count << (cut->c - 1);
 	int c = cut->c, r;
-	struct work w;
+	struct msm_work w;
 
-	r = work_alloc(ctx, group, pairs, keys, &w);
+	r = msm_work_alloc(ctx, group, pairs, keys, &w);
 	if (r)
 		return r;
 	w.buckets = buckets;
@@ -461,14 +464,14 @@ static int msm_group(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr po
 		r = CUDA_RUN(ctx, msm_starts, (uint64_t)keys + 1, THREADS, &w.keys[0], &pairs, &keys,
 			     &w.starts[0]);
 	if (!r)
-		r = reduce_lists(ctx, group, points, &w, pairs);
-	work_free(ctx, &w);
+		r = msm_reduce_lists(ctx, group, points, &w, pairs);
+	msm_work_free(ctx, &w);
 	return r;
 }
 
 /* One piece of a sum that fits the arena: all its windows. */
 static int msm_windows(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
-		       CUdeviceptr scalars, CUdeviceptr index, uint32_t n, const struct cut *cut,
+		       CUdeviceptr scalars, CUdeviceptr index, uint32_t n, const struct msm_cut *cut,
 		       CUdeviceptr bias, uint8_t *sums)
 {
 	uint64_t point = cuda_point_size(group);
@@ -487,7 +490,7 @@ static int msm_windows(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr 
 				      left - at < cut->per_group ? left - at : cut->per_group, bias,
 				      buckets + point * n_buckets * (uint64_t)at);
 		if (!r)
-			r = sum_buckets(ctx, group, buckets, n_buckets, (uint32_t)left,
+			r = msm_sum_buckets(ctx, group, buckets, n_buckets, (uint32_t)left,
 					sums + 2 * point * (uint64_t)batch);
 	}
 	cuda_free(ctx, buckets);
@@ -498,22 +501,24 @@ static int msm_windows(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr 
 static uint64_t cut_bytes(const struct cuda_ctx *ctx, enum cuda_group group, uint64_t n, int c,
 			  int per_group, int per_batch)
 {
-	return work_bytes(ctx, group, n * (uint64_t)per_group, (uint64_t)per_group << (c - 1)) +
+	return msm_work_bytes(ctx, group, n * (uint64_t)per_group, (uint64_t)per_group << (c - 1)) +
 	       2 * (cuda_point_size(group) * (uint64_t)per_batch << (c - 1));
 }
 
 static void cut_windows(const struct cuda_ctx *ctx, enum cuda_group group, uint64_t n, uint64_t room,
-			struct cut *cut)
+			struct msm_cut *cut)
 {
 	int c = cut->c;
 
-	cut->windows = (SCALAR_BITS + c - 1) / c;
+	cut->windows = (MSM_SCALAR_BITS + c - 1) / c;
 	cut->per_group = 1;
-	while (cut->per_group < cut->windows && n * (uint64_t)(cut->per_group + 1) <= GROUP_PAIRS &&
+	while (cut->per_group < cut->windows &&
+	       n * (uint64_t)(cut->per_group + 1) <= MSM_GROUP_PAIRS &&
 	       cut_bytes(ctx, group, n, c, cut->per_group + 1, cut->per_group + 1) <= room)
 		cut->per_group++;
 	cut->per_batch = cut->per_group;
-	while (cut->per_batch < cut->windows && (cut->per_batch + 1ull) << (c - 1) <= BATCH_BUCKETS &&
+	while (cut->per_batch < cut->windows &&
+	       (cut->per_batch + 1ull) << (c - 1) <= MSM_BATCH_BUCKETS &&
 	       cut_bytes(ctx, group, n, c, cut->per_group, cut->per_batch + 1) <= room)
 		cut->per_batch++;
 }
@@ -521,10 +526,10 @@ static void cut_windows(const struct cuda_ctx *ctx, enum cuda_group group, uint6
 int cuda_msm(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 	     CUdeviceptr scalars, CUdeviceptr index, uint64_t n, void *out)
 {
-	uint8_t sums[MAX_WINDOWS * sizeof(struct g2_xyzz)] __attribute__((aligned(16)));
+	uint8_t sums[MSM_MAX_WINDOWS * sizeof(struct g2_xyzz)] __attribute__((aligned(16)));
 	/* the buffers are separate pieces of the arena: leave a margin for holes */
 	uint64_t piece = n, done, room = cuda_arena_largest(ctx->arena) / 8 * 7;
-	struct cut cut;
+	struct msm_cut cut;
 	CUdeviceptr bias_dev = 0;
 	int r;
 	uint32_t bias[9];
@@ -544,7 +549,7 @@ int cuda_msm(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 		piece = (piece + 1) / 2;
 	}
 	cut_windows(ctx, group, piece, room, &cut);
-	window_bias(cut.c, cut.windows, bias);
+	msm_window_bias(cut.c, cut.windows, bias);
 	r = cuda_alloc(ctx, &bias_dev, sizeof(bias));
 	if (!r)
 		r = cuda_copy_up(ctx, bias_dev, bias, sizeof(bias));
@@ -557,12 +562,12 @@ int cuda_msm(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 		if (!r && group == CUDA_G1) {
 			struct g1 t;
 
-			combine_g1((const struct g1_xyzz *)sums, cut.windows, cut.c, &t);
+			msm_combine_g1((const struct g1_xyzz *)sums, cut.windows, cut.c, &t);
 			g1_add(&g1, &g1, &t);
 		} else if (!r) {
 			struct g2 t;
 
-			combine_g2((const struct g2_xyzz *)sums, cut.windows, cut.c, &t);
+			msm_combine_g2((const struct g2_xyzz *)sums, cut.windows, cut.c, &t);
 			g2_add(&g2, &g2, &t);
 		}
 	}
@@ -589,7 +594,7 @@ int cuda_sum(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 
 	g1_set_infinity(&g1);
 	g2_set_infinity(&g2);
-	while (piece && work_bytes(ctx, group, piece, 1) > room) {
+	while (piece && msm_work_bytes(ctx, group, piece, 1) > room) {
 		if (piece < 1024)
 			return -ENOMEM;
 		piece = (piece + 1) / 2;
@@ -598,9 +603,9 @@ int cuda_sum(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 	for (done = 0; done < n && !r; done += piece) {
 		uint32_t now = (uint32_t)(n - done < piece ? n - done : piece);
 		uint32_t starts[2] = { 0, now };
-		struct work w;
+		struct msm_work w;
 
-		r = work_alloc(ctx, group, now, 1, &w);
+		r = msm_work_alloc(ctx, group, now, 1, &w);
 		if (r)
 			break;
 		w.buckets = total;
@@ -612,10 +617,10 @@ int cuda_sum(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 		if (!r)
 			r = cuda_copy_up(ctx, w.starts[0], starts, sizeof(starts));
 		if (!r)
-			r = reduce_lists(ctx, group, points, &w, now);
+			r = msm_reduce_lists(ctx, group, points, &w, now);
 		if (!r)
 			r = cuda_copy_down(ctx, &sum, total, size);
-		work_free(ctx, &w);
+		msm_work_free(ctx, &w);
 		if (!r && group == CUDA_G1)
 			g1_add_affine(&g1, &g1, (const struct g1_affine *)&sum);
 		else if (!r)

@@ -220,6 +220,19 @@ void msm_round_pairs(const uint32_t *keys, uint32_t n, uint32_t n_keys, const ui
 	next_keys[slot] = k;
 }
 
+/* Slots that add point second + i to point i, i < n, in two names each. */
+extern "C" __global__ __launch_bounds__(256)
+void msm_join_pairs(uint32_t n, uint32_t second, uint32_t *values, uint32_t *pairs)
+{
+	uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (i >= n)
+		return;
+	values[2 * (size_t)i] = i;
+	values[2 * (size_t)i + 1] = second + i;
+	pairs[i] = 2 * i;
+}
+
 enum msm_case { MSM_ADD, MSM_DOUBLE, MSM_FIRST, MSM_SECOND, MSM_CANCEL };
 
 /* A slot's points by name. */

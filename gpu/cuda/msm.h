@@ -29,6 +29,37 @@ int cuda_msm(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 int cuda_sum(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 	     CUdeviceptr values, uint64_t n, void *out);
 
+/*
+ * A sum in G1 whose points come one piece after the other, in any order.  open:
+ * n points in all, in pieces of about that many; add: n of them with their
+ * scalars, which may go when it returns; sum: of all so far.
+ */
+struct cuda_pieces {
+	int c, windows;
+	CUdeviceptr bias, buckets;	/* the sum's, then a piece's */
+	bool any;
+};
+
+int cuda_pieces_open(struct cuda_pieces *p, struct cuda_ctx *ctx, uint64_t n, uint64_t piece);
+int cuda_pieces_add(struct cuda_pieces *p, struct cuda_ctx *ctx, CUdeviceptr points,
+		    CUdeviceptr scalars, uint64_t n);
+int cuda_pieces_sum(struct cuda_pieces *p, struct cuda_ctx *ctx, struct g1_affine *out);
+void cuda_pieces_close(struct cuda_pieces *p, struct cuda_ctx *ctx);
+/*
+ * What such a sum costs, in additions, when it has so many bytes of the device
+ * beside points and scalars.  UINT64_MAX: it needs more.
+ */
+uint64_t cuda_pieces_cost(const struct cuda_ctx *ctx, uint64_t n, uint64_t piece, uint64_t room);
+
+/*
+ * k sums with one set of points, made together: sums[j] = sum of
+ * points[values[j][i]], i < n[j], out[j] an affine point.  k at most CUDA_LISTS.
+ */
+#define CUDA_LISTS 32
+
+int cuda_sum_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
+		   unsigned int k, const CUdeviceptr *values, const uint64_t *n, void *out);
+
 /* out[0..n] = exclusive prefix sums of in[0..n), out may be in (of n + 1 words). */
 int cuda_scan(struct cuda_ctx *ctx, CUdeviceptr in, CUdeviceptr out, uint32_t n,
 	      CUdeviceptr scratch);

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * msm_lists.c - several sums with one set of points, together
+ *
+ * The last rounds of a sum are too short to fill a device and cost the same for one
+ * list as for many: the lists share them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "gpu/cuda/msm_work.h"
+#include "gpu/cuda/total.h"
+
+#define PAIRS_MAX (1ull << 27)	/* at once */
+
+struct lists {
+	struct cuda_ctx *ctx;
+	enum cuda_group group;
+	CUdeviceptr points;
+	unsigned int k;
+	const CUdeviceptr *values;
+	const uint64_t *n;
+	uint64_t parts;			/* that each list is cut into */
+};
+
+static uint64_t part_begin(const struct lists *l, unsigned int j, uint64_t part)
+{
+	return l->n[j] * part / l->parts;
+}
+
+static uint64_t part_pairs(const struct lists *l, uint64_t part)
+{
+	uint64_t sum = 0;
+	unsigned int j;
+
+	for (j = 0; j < l->k; j++)
+		sum += part_begin(l, j, part + 1) - part_begin(l, j, part);
+	return sum;
+}
+
+/* Fewer parts as long as the longest fits. */
+static int cut_lists(struct lists *l)
+{
+	uint64_t room = cuda_arena_largest(l->ctx->arena) / 8 * 7, longest = 0, pairs;
+	unsigned int j;
+
+	for (j = 0; j < l->k; j++) {
+		if (l->n[j] >= 1ull << 31)
+			return -EINVAL;
+		longest = l->n[j] > longest ? l->n[j] : longest;
+	}
+	for (l->parts = 1;; l->parts *= 2) {
+		/* rounding moves at most one a list */
+		pairs = part_pairs(l, 0) + l->k;
+		if (pairs <= PAIRS_MAX && msm_work_bytes(l->ctx, l->group, pairs, l->k) <= room)
+			return 0;
+		if (l->parts > longest)
+			return -ENOMEM;
+	}
+}
+
+static int put_lists(const struct lists *l, uint64_t part, struct msm_work *w)
+{
+	struct cuda_ctx *ctx = l->ctx;
+	uint32_t starts[CUDA_LISTS + 1] = { 0 };
+	unsigned int j;
+	int r = 0;
+
+	for (j = 0; j < l->k && !r; j++) {
+		uint64_t first = part_begin(l, j, part);
+		uint64_t n = part_begin(l, j, part + 1) - first, at = 4 * (uint64_t)starts[j];
+
+		starts[j + 1] = starts[j] + (uint32_t)n;
+		if (!n)
+			continue;
+		r = cuda_check(ctx, ctx->drv->copy(w->values[0] + at, l->values[j] + 4 * first,
+						   4 * n, ctx->stream), "copying indices");
+		if (!r)
+			r = cuda_check(ctx, ctx->drv->fill_u32(w->keys[0] + at, j, n, ctx->stream),
+				       "naming lists");
+	}
+	return r ? r : cuda_copy_up(ctx, w->starts[0], starts, 4 * ((uint64_t)l->k + 1));
+}
+
+static int add_part(const struct lists *l, uint64_t part, CUdeviceptr sums, uint8_t *host,
+		    struct cuda_total *totals)
+{
+	uint64_t size = cuda_point_size(l->group), pairs = part_pairs(l, part);
+	struct msm_work w;
+	unsigned int j;
+	int r;
+
+	if (!pairs)
+		return 0;
+	r = msm_work_alloc(l->ctx, l->group, pairs, l->k, &w);
+	if (r)
+		return r;
+	w.buckets = sums;
+	r = put_lists(l, part, &w);
+	if (!r)
+		r = msm_reduce_lists(l->ctx, l->group, l->points, &w, (uint32_t)pairs);
+	if (!r)
+		r = cuda_copy_down(l->ctx, host, sums, size * l->k);
+	msm_work_free(l->ctx, &w);
+	for (j = 0; j < l->k && !r; j++)
+		cuda_total_add(&totals[j], host + size * j);
+	return r;
+}
+
+int cuda_sum_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
+		   unsigned int k, const CUdeviceptr *values, const uint64_t *n, void *out)
+{
+	uint8_t host[CUDA_LISTS * sizeof(struct g2_affine)] __attribute__((aligned(16)));
+	struct lists l = { ctx, group, points, k, values, n, 1 };
+	struct cuda_total totals[CUDA_LISTS];
+	uint64_t part;
+	CUdeviceptr sums = 0;
+	unsigned int j;
+	int r;
+
+	if (!k || k > CUDA_LISTS)
+		return -EINVAL;
+	if (ctx->lost)
+		return -EIO;
+	for (j = 0; j < k; j++)
+		cuda_total_init(&totals[j], group);
+	r = cuda_alloc(ctx, &sums, cuda_point_size(group) * k);
+	if (!r)
+		r = cut_lists(&l);
+	for (part = 0; part < l.parts && !r; part++)
+		r = add_part(&l, part, sums, host, totals);
+	cuda_free(ctx, sums);
+	for (j = 0; j < k && !r; j++)
+		cuda_total_get(&totals[j], (uint8_t *)out + cuda_point_size(group) * j);
+	return r;
+}
