@@ -22,6 +22,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sys/mman.h>
+
 #include <map>
 #include <memory>
 #include <mutex>
@@ -122,6 +124,8 @@ static size_t memory_size(void)
 {
 	return env_number("FAKE_CUDA_MEMORY", 2ul << 30);
 }
+
+#define BIG (64ul << 20)
 
 static size_t memory_used;
 static std::map<CUdeviceptr, size_t> allocations;
@@ -255,11 +259,17 @@ CUresult cuMemAlloc_v2(CUdeviceptr *p, size_t bytes)
 	ENTER();
 	if (bytes > memory_size() - memory_used)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	if (posix_memalign(&mem, 512, bytes))
-		return CUDA_ERROR_OUT_OF_MEMORY;
 	/* what nobody wrote must not look like zeros; big ranges are left to the pages */
-	if (bytes <= 64u << 20)
+	if (bytes > BIG) {
+		mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (mem == MAP_FAILED)
+			return CUDA_ERROR_OUT_OF_MEMORY;
+	} else {
+		if (posix_memalign(&mem, 512, bytes))
+			return CUDA_ERROR_OUT_OF_MEMORY;
 		memset(mem, 0xa5, bytes);
+	}
 	*p = (CUdeviceptr)mem;
 	allocations[*p] = bytes;
 	memory_used += bytes;
@@ -274,8 +284,11 @@ CUresult cuMemFree_v2(CUdeviceptr p)
 	if (it == allocations.end())
 		return CUDA_ERROR_INVALID_VALUE;
 	memory_used -= it->second;
+	if (it->second > BIG)
+		munmap((void *)p, it->second);
+	else
+		free((void *)p);
 	allocations.erase(it);
-	free((void *)p);
 	return CUDA_SUCCESS;
 }
 

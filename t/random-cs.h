@@ -272,11 +272,48 @@ static inline uint32_t count_bits(const uint64_t *map, uint32_t n)
 	return count;
 }
 
+/* Values of all variables, and the maps of which are full. */
+static inline void sys_values(struct sys *s)
+{
+	struct cs *cs = &s->cs;
+	uint32_t i, j, full;
+
+	for (i = 0; i < cs->n_instances; i++)
+		dense_instance(s, &s->instances[i]);
+	for (i = 0; i < cs->n_inputs; i++)
+		s->want[0][cs->n_rows + i] = s->w.inputs[i];
+	for (i = 0, full = 0; i < cs->n_instances; i++) {
+		const struct cs_instance *inst = &s->instances[i];
+		const struct cs_template *t = &s->templates[inst->tmpl];
+
+		for (j = 0; j < t->n_aux; j++) {
+			uint32_t v = inst->aux_base + j;
+
+			if (v % 512 == 0)
+				s->full_rank[v / 512] = full;
+			if (s->slots[t->first_slot + j] & CS_SLOT_FULL) {
+				s->full_map[v / 64] |= 1ull << v % 64;
+				s->w.full[full++] = s->aux[v];
+			} else if (!fr_is_zero(&s->aux[v])) {
+				s->w.bits[v / 64] |= 1ull << v % 64;
+			}
+		}
+	}
+}
+
+/* The same system with other values. */
+static inline void sys_again(struct sys *s)
+{
+	memset(s->aux, 0, s->cs.n_aux * sizeof(*s->aux));
+	memset(s->w.bits, 0, (s->cs.n_aux / 64 + 1) * sizeof(*s->w.bits));
+	sys_values(s);
+}
+
 /* max_rows of a template; one template and one instance make a flat system */
 static inline void sys_open(struct sys *s, uint32_t n_templates, uint32_t n_instances, uint32_t max_rows)
 {
 	struct cs *cs = &s->cs;
-	uint32_t i, j, max_aux = max_rows + 40, full;
+	uint32_t i, j, max_aux = max_rows + 40;
 	uint64_t n_all;
 	int k;
 
@@ -345,29 +382,9 @@ static inline void sys_open(struct sys *s, uint32_t n_templates, uint32_t n_inst
 	s->aux = xalloc(cs->n_aux, sizeof(struct fr));
 	for (k = 0; k < 3; k++)
 		s->want[k] = xalloc(n_all, sizeof(struct fr));
-	for (i = 0; i < n_instances; i++)
-		dense_instance(s, &s->instances[i]);
-	for (i = 0; i < cs->n_inputs; i++)
-		s->want[0][cs->n_rows + i] = s->w.inputs[i];
-	for (i = 0, full = 0; i < n_instances; i++) {
-		const struct cs_instance *inst = &s->instances[i];
-		const struct cs_template *t = &s->templates[inst->tmpl];
-
-		for (j = 0; j < t->n_aux; j++) {
-			uint32_t v = inst->aux_base + j;
-
-			if (v % 512 == 0)
-				s->full_rank[v / 512] = full;
-			if (s->slots[t->first_slot + j] & CS_SLOT_FULL) {
-				s->full_map[v / 64] |= 1ull << v % 64;
-				s->w.full[full++] = s->aux[v];
-			} else if (!fr_is_zero(&s->aux[v])) {
-				s->w.bits[v / 64] |= 1ull << v % 64;
-			}
-		}
-	}
 	cs->n_templates = n_templates;
 	cs->n_instances = n_instances;
+	sys_values(s);
 	cs->n_coeffs = N_COEFFS;
 	cs->templates = s->templates;
 	cs->instances = s->instances;

@@ -98,4 +98,20 @@ for at in 1 2 5 12 25 40 60; do
 	done
 done
 is "a failure in any of 42 places is told, or not reached" 42 $n
+
+# streamed parameters, two proofs in a pass: a call fails in the midst of it
+n=0
+for call in cuMemcpyHtoDAsync_v2 cuEventSynchronize cuEventRecord cuMemsetD32Async \
+	cuMemcpyDtoDAsync_v2 cuLaunchKernel cuMemHostAlloc; do
+	for at in 3 11 31 47; do
+		if LD_LIBRARY_PATH=$fake CUZK_TEST_REQUIRE=gpu \
+			FAKE_CUDA_FAIL=$call:$at:$invalid \
+			"$build/t/u-cuda-stream" --fail >"$tmp/.out" 2>&1; then
+			n=$((n + 1))
+		else
+			sed "s/^/# $call:$at: /" "$tmp/.out"
+		fi
+	done
+done
+is "a failure in any of 28 places of a pass is told and leaves nothing behind" 28 $n
 tap_done

@@ -15,11 +15,11 @@
 #include "gpu/cuda/device.h"
 #include "gpu/gpu.h"
 #include "lib/bls12_381/encoding.h"
-#include "t/random-cs.h"
+#include "t/random-srs.h"
 #include "t/tap.h"
 
 static const struct gpu_ops *cuda;
-static struct gpu *dev, *host;
+static struct gpu *dev;
 static bool cancel;
 
 static void rnd_scalar(struct scalar *s)
@@ -47,6 +47,11 @@ static struct scalar *rnd_scalars(size_t n)
 		s[3] = (struct scalar){ { 0xff00 } };
 	}
 	return s;
+}
+
+static bool cancelled(void *arg)
+{
+	return cancel;
 }
 
 static void log_line(void *arg, int priority, const char *line)
@@ -166,108 +171,6 @@ static void test_points(size_t n)
 
 /* ---- parameters and sums ---- */
 
-/* Random points for a system: they need not be right, only the same. */
-struct random_srs {
-	struct gpu_srs_desc desc;
-	void *data[5];
-};
-
-static void *rnd_points(uint64_t n, bool g2)
-{
-	struct scalar *s = xalloc(n, sizeof(*s));
-	void *out = xalloc(n, g2 ? 192 : 96);
-	uint64_t i;
-
-	/* never zero: infinity is no point of a file */
-	for (i = 0; i < n; i++)
-		s[i] = (struct scalar){ { rnd() | 1, rnd() } };
-	if (g2 ? gpu_cpu_ops.mul_base_g2(host, &G2_GENERATOR, s, n, out) :
-		 gpu_cpu_ops.mul_base_g1(host, &G1_GENERATOR, s, n, out))
-		abort();
-	free(s);
-	return out;
-}
-
-static void to_mont(void *data, uint64_t n, bool g2)
-{
-	uint8_t *p = data;
-	uint64_t i;
-
-	for (i = 0; i < n; i++, p += g2 ? 192 : 96) {
-		struct g1_affine a1;
-		struct g2_affine a2;
-
-		if (g2 ? g2_from_uncompressed(&a2, p, POINT_ANY_ORDER) :
-			 g1_from_uncompressed(&a1, p, POINT_ANY_ORDER))
-			abort();
-		memcpy(p, g2 ? (void *)&a2 : (void *)&a1, g2 ? 192 : 96);
-		/* what was left out of a sparse file */
-		if (i % 5 == 3)
-			memset(p, 0, g2 ? 192 : 96);
-	}
-}
-
-static void random_srs_open(struct random_srs *s, const struct cs *cs, bool dense)
-{
-	uint64_t all = (uint64_t)cs->n_inputs + cs->n_aux, n[5];
-	int i;
-
-	memset(s, 0, sizeof(*s));
-	n[0] = (UINT64_C(1) << cs->log_domain) - !dense;
-	n[1] = cs->n_aux;
-	n[2] = dense ? all : cs->n_inputs + cs->n_a_aux;
-	n[3] = n[4] = dense ? all : cs->n_b_input + cs->n_b_aux;
-	for (i = 0; i < 5; i++) {
-		s->data[i] = rnd_points(n[i], i == 4);
-		if (dense)
-			to_mont(s->data[i], n[i], i == 4);
-	}
-	s->desc = (struct gpu_srs_desc){
-		.encoding = dense ? GPU_POINTS_MONT : GPU_POINTS_ZCASH,
-		.h_basis = dense ? GPU_H_ODD_COSET : GPU_H_POWERS,
-		.n_h = n[0], .n_l = n[1], .n_a = n[2], .n_bg1 = n[3], .n_bg2 = n[4],
-		.h = s->data[0], .l = s->data[1], .a = s->data[2], .bg1 = s->data[3],
-		.bg2 = s->data[4], .dense = dense,
-	};
-}
-
-static void random_srs_close(struct random_srs *s)
-{
-	int i;
-
-	for (i = 0; i < 5; i++)
-		free(s->data[i]);
-}
-
-static int prove(const struct gpu_ops *ops, struct gpu *gpu, const struct cs *cs,
-		 const struct gpu_srs_desc *desc, const struct cs_witness *w, bool check,
-		 uint64_t *bad_row, struct gpu_sums *sums)
-{
-	struct gpu_srs *srs = NULL;
-	struct gpu_cs *gcs = NULL;
-	struct gpu_job *job;
-	uint64_t bad;
-	int r;
-
-	r = ops->cs_load(gpu, cs, &gcs);
-	if (!r)
-		r = ops->srs_load(gpu, desc, 1, &srs, &bad);
-	if (!r)
-		r = ops->prove_start(gpu, gcs, srs, w, check, &job, bad_row);
-	if (!r)
-		r = ops->prove_finish(gpu, job, sums);
-	ops->srs_unload(gpu, srs);
-	ops->cs_unload(gpu, gcs);
-	return r;
-}
-
-static bool sums_equal(const struct gpu_sums *a, const struct gpu_sums *b)
-{
-	return g1_affine_equal(&a->h, &b->h) && g1_affine_equal(&a->l, &b->l) &&
-	       g1_affine_equal(&a->a, &b->a) && g1_affine_equal(&a->b1, &b->b1) &&
-	       g2_affine_equal(&a->b2, &b->b2);
-}
-
 /* One byte of one point changed: the place is named.  check 2 also sees the wrong order. */
 static void test_bad_point(const struct gpu_srs_desc *desc)
 {
@@ -339,57 +242,6 @@ static void test_random_proof(uint32_t n_instances, uint32_t max_rows, bool dens
 	cancel = true;
 	ok(prove(cuda, dev, &s.cs, &srs.desc, &s.w, false, &bad, &sums) == -ECANCELED, "cancelled");
 	cancel = false;
-	random_srs_close(&srs);
-	sys_close(&s);
-}
-
-/* Little device memory: points come from the host in pieces. */
-static void test_stream(uint32_t n_instances, uint32_t max_rows, uint64_t piece, bool dense)
-{
-	struct gpu_config config = {
-		.size = sizeof(config), .threads = 2, .vram_budget = 48 << 20, .log = log_line,
-	};
-	struct gpu_sums sums, want;
-	struct gpu_srs *gsrs = NULL;
-	struct gpu_cs *gcs = NULL;
-	struct gpu_stats before, stats;
-	struct random_srs srs;
-	struct gpu_job *job;
-	uint64_t bad = 0;
-	struct gpu *small;
-	char err[256];
-	struct sys s;
-	int r;
-
-	sys_open(&s, 5, n_instances, max_rows);
-	random_srs_open(&srs, &s.cs, dense);
-	if (prove(&gpu_cpu_ops, host, &s.cs, &srs.desc, &s.w, false, &bad, &want) ||
-	    cuda->open(&small, &config, err))
-		abort();
-	cuda->stats(small, &before);
-	r = cuda->cs_load(small, &s.cs, &gcs);
-	if (!r)
-		r = cuda->srs_load(small, &srs.desc, 1, &gsrs, &bad);
-	if (!r) {
-		gsrs->piece = piece;
-		ok(!gsrs->points[CUDA_VECTOR_H] && gsrs->host[CUDA_VECTOR_H],
-		   "with 48 MiB of device memory, points stay on the host");
-		r = cuda->prove_start(small, gcs, gsrs, &s.w, true, &job, &bad);
-	}
-	if (!r)
-		r = cuda->prove_finish(small, job, &sums);
-	ok(r == 0 && sums_equal(&sums, &want), "in pieces of %llu, the five sums are the same",
-	   (unsigned long long)piece);
-	cuda->srs_unload(small, gsrs);
-	srs.desc.l = srs.desc.a;
-	memset((uint8_t *)srs.desc.a + 96, 0xff, 96);
-	ok(cuda->srs_load(small, &srs.desc, 1, &gsrs, &bad) == -EBADMSG && bad == (1ull << 56 | 1),
-	   "a wrong point is found on its way to the host too");
-	cuda->cs_unload(small, gcs);
-	cuda->stats(small, &stats);
-	ok(stats.host_bytes == before.host_bytes && stats.host_peak > before.host_peak,
-	   "pinned memory is counted and given back");
-	cuda->close(small);
 	random_srs_close(&srs);
 	sys_close(&s);
 }
@@ -586,11 +438,6 @@ static void test_circuit(const char *name)
 	cs_free(cs);
 }
 
-static bool cancelled(void *arg)
-{
-	return cancel;
-}
-
 int main(int argc, char **argv)
 {
 	struct gpu_config config = {
@@ -622,8 +469,6 @@ int main(int argc, char **argv)
 	test_points(300);
 	test_random_proof(25, 12, false);
 	test_random_proof(25, 12, true);
-	test_stream(25, 12, 100, false);
-	test_stream(25, 12, 257, true);
 	test_jobs();
 	test_lane_memory();
 	test_circuit("tiny-3");
@@ -634,7 +479,6 @@ int main(int argc, char **argv)
 		test_points(100000);
 		test_random_proof(3000, 60, false);
 		test_random_proof(3000, 60, true);
-		test_stream(200, 60, 1000, false);
 	}
 	cuda->stats(dev, &stats);
 	diag("device memory: %llu bytes in use at the end, %llu at most",

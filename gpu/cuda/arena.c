@@ -15,7 +15,7 @@ struct piece {
 
 struct arena {
 	struct piece *first;
-	uint64_t used, peak;
+	uint64_t size, used, peak;
 };
 
 int cuda_arena_open(struct arena **out, uint64_t base, uint64_t size)
@@ -32,6 +32,7 @@ int cuda_arena_open(struct arena **out, uint64_t base, uint64_t size)
 	p->at = start;
 	p->size = (base + size - start) & ~(uint64_t)(ARENA_ALIGN - 1);
 	arena->first = p;
+	arena->size = p->size;
 	*out = arena;
 	return 0;
 }
@@ -110,6 +111,11 @@ void cuda_arena_free(struct arena *arena, uint64_t at)
 	merge(p);
 	if (p->prev)
 		merge(p->prev);
+}
+
+uint64_t cuda_arena_size(const struct arena *arena)
+{
+	return arena->size;
 }
 
 uint64_t cuda_arena_used(const struct arena *arena)

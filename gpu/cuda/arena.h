@@ -23,6 +23,7 @@ void cuda_arena_close(struct arena *arena);
 int cuda_arena_alloc(struct arena *arena, uint64_t bytes, uint64_t *at);
 /* at must come from cuda_arena_alloc; 0 is accepted. */
 void cuda_arena_free(struct arena *arena, uint64_t at);
+uint64_t cuda_arena_size(const struct arena *arena);
 uint64_t cuda_arena_used(const struct arena *arena);
 uint64_t cuda_arena_peak(const struct arena *arena);
 /* the largest piece that cuda_arena_alloc would give now */

@@ -49,28 +49,60 @@ void device_host_release(struct gpu *gpu, uint64_t bytes)
 	pthread_mutex_unlock(&gpu->stats_lock);
 }
 
-void device_stage(struct gpu *gpu, enum gpu_stage stage, uint64_t ns)
+uint64_t device_host_left(struct gpu *gpu)
+{
+	uint64_t budget = gpu->ctx->config.host_budget, used;
+
+	if (!budget)
+		return UINT64_MAX;
+	pthread_mutex_lock(&gpu->stats_lock);
+	used = gpu->stats.host_bytes;
+	pthread_mutex_unlock(&gpu->stats_lock);
+	return budget > used ? budget - used : 0;
+}
+
+void device_log(struct gpu *gpu, int priority, const char *line)
+{
+	const struct gpu_config *c = &gpu->ctx->config;
+
+	if (c->log)
+		c->log(c->arg, priority, line);
+}
+
+void device_streamed(struct gpu *gpu, uint64_t bytes, uint64_t ns, uint64_t wait_ns)
 {
 	pthread_mutex_lock(&gpu->stats_lock);
-	gpu->stats.ns[stage] += ns;
+	gpu->stats.stream_bytes += bytes;
+	gpu->stats.stream_ns += ns;
+	gpu->stats.stream_wait_ns += wait_ns;
+	pthread_mutex_unlock(&gpu->stats_lock);
+}
+
+void device_memory(struct gpu *gpu)
+{
+	pthread_mutex_lock(&gpu->stats_lock);
 	gpu->stats.device_bytes = cuda_arena_used(gpu->ctx->arena);
 	gpu->stats.device_peak = cuda_arena_peak(gpu->ctx->arena);
 	pthread_mutex_unlock(&gpu->stats_lock);
 }
 
+static CUevent *feed_event(struct gpu *gpu, unsigned int i)
+{
+	return i < 2 ? &gpu->feed_begin[i] : &gpu->feed_end[i - 2];
+}
+
 static void device_close(struct gpu *gpu)
 {
-	int i;
+	unsigned int i;
 
 	if (!gpu)
 		return;
 	if (gpu->ctx) {
 		cuda_ctx_enter(gpu->ctx);
-		for (i = 0; i < 2; i++) {
+		for (i = 0; i < 2; i++)
 			cuda_free(gpu->ctx, gpu->base[i].table);
-			if (gpu->has_feed_event[i])
-				gpu->ctx->drv->event_destroy(gpu->feed_event[i]);
-		}
+		for (i = 0; i < gpu->n_feed_events; i++)
+			gpu->ctx->drv->event_destroy(*feed_event(gpu, i));
 		if (gpu->feed_stream)
 			gpu->ctx->drv->stream_destroy(gpu->feed_stream);
 		cuda_ntt_close(gpu->ntt);
@@ -85,15 +117,16 @@ static void device_close(struct gpu *gpu)
 static int open_feed(struct gpu *gpu)
 {
 	struct cuda_ctx *ctx = gpu->ctx;
-	int i, r;
+	unsigned int i;
+	int r;
 
 	r = cuda_check(ctx, ctx->drv->stream_create(&gpu->feed_stream, CU_STREAM_NON_BLOCKING),
 		       "making a stream");
-	for (i = 0; i < 2 && !r; i++) {
-		r = cuda_check(ctx, ctx->drv->event_create(&gpu->feed_event[i],
-							   CU_EVENT_DISABLE_TIMING),
+	for (i = 0; i < 4 && !r; i++) {
+		r = cuda_check(ctx, ctx->drv->event_create(feed_event(gpu, i), CU_EVENT_DEFAULT),
 			       "making an event");
-		gpu->has_feed_event[i] = !r;
+		if (!r)
+			gpu->n_feed_events++;
 	}
 	return r;
 }
@@ -321,6 +354,9 @@ static const struct gpu_ops ops = {
 	.srs_unload = cuda_srs_unload,
 	.prove_start = cuda_prove_start,
 	.prove_finish = cuda_prove_finish,
+	.prove_bytes = cuda_prove_bytes,
+	.prove_batch = cuda_prove_batch,
+	.prove_work = cuda_prove_work,
 	.ntt = device_ntt,
 	.quotient = device_quotient,
 	.msm_g1 = device_msm_g1,

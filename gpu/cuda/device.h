@@ -3,7 +3,9 @@
  * device.h - the objects behind gpu_cuda_ops()
  *
  * A proof's witness goes to the device when it starts; everything else is done
- * when it finishes, so that the host makes the next witness meanwhile.
+ * when it finishes, so that the host makes the next witness meanwhile.  Where
+ * points are streamed, the sum over h may be asked for before (prove_work), and the
+ * other sums of all proofs that have theirs are made together (joint.c).
  */
 #ifndef CUZK_GPU_CUDA_DEVICE_H
 #define CUZK_GPU_CUDA_DEVICE_H
@@ -15,7 +17,7 @@
 #include "gpu/cuda/ntt.h"
 #include "lib/tpool.h"
 
-#define CUDA_JOBS 2	/* proofs between start and finish */
+#define CUDA_JOBS 2	/* proofs between start and finish, where points stay on the device */
 
 /* Multiples of a point, on the device. */
 struct base_table {
@@ -33,9 +35,11 @@ struct gpu {
 	struct cuda_upload *upload;
 	struct base_table base[2];	/* by group */
 	CUstream feed_stream;		/* points on their way, beside the work */
-	CUevent feed_event[2];
-	bool has_feed_event[2];
+	CUevent feed_begin[2], feed_end[2];	/* by buffer */
+	unsigned int n_feed_events;
+	struct gpu_job *jobs;		/* between start and finish */
 	unsigned int n_jobs;
+	unsigned int must_stream;	/* bits by vector, for tests: it does not stay */
 
 	pthread_mutex_t stats_lock;	/* protects stats; innermost */
 	struct gpu_stats stats;
@@ -45,12 +49,16 @@ struct gpu {
 
 /* Progress to the owner of the device; cancelled: -ECANCELED. */
 int device_progress(struct gpu *gpu, enum gpu_stage stage, uint64_t done, uint64_t total);
-/* Adds to a stage's time, and renews the figures of memory and traffic. */
-void device_stage(struct gpu *gpu, enum gpu_stage stage, uint64_t ns);
+/* Renews the figures of device memory. */
+void device_memory(struct gpu *gpu);
 uint64_t device_now_ns(void);
+/* Points that came over the bus: bytes, how long that took, how long work waited. */
+void device_streamed(struct gpu *gpu, uint64_t bytes, uint64_t ns, uint64_t wait_ns);
+void device_log(struct gpu *gpu, int priority, const char *line);
 /* Takes bytes from the host budget, or -ENOMEM; gives them back. */
 int device_host_reserve(struct gpu *gpu, uint64_t bytes);
 void device_host_release(struct gpu *gpu, uint64_t bytes);
+uint64_t device_host_left(struct gpu *gpu);	/* UINT64_MAX: no limit */
 
 /* ---- upload.c: from ordinary host memory, by way of pinned memory ---- */
 
@@ -90,6 +98,8 @@ void cuda_cs_unload(struct gpu *gpu, struct gpu_cs *cs);
 int cuda_witness_load(struct gpu *gpu, const struct gpu_cs *cs, const struct cs_witness *w,
 		      struct device_witness *out);
 void cuda_witness_free(struct gpu *gpu, struct device_witness *w);
+/* Device bytes of a witness. */
+uint64_t cuda_witness_bytes(const struct gpu_cs *cs);
 /*
  * Values of all rows of the domain to a, b and c (0: not wanted), vectors of
  * 2^log_domain.  With bad_row, rows are checked, c or no c: the first with
@@ -113,16 +123,18 @@ struct gpu_srs {
 	enum gpu_h_basis h_basis;
 	bool dense;
 	uint64_t n[CUDA_VECTOR_N];
+	bool resident[CUDA_VECTOR_N], streamed;	/* streamed: not all are resident */
 	/*
-	 * Montgomery affine, on the device, or where 0 in pinned host memory.  On
-	 * the device h of POWERS is in bit-reversed order, as cuda_quotient leaves h.
+	 * Montgomery affine, on the device or in pinned host memory.  On the
+	 * device h of POWERS is in bit-reversed order, as cuda_quotient leaves h.
 	 */
 	CUdeviceptr points[CUDA_VECTOR_N];
 	uint8_t *host[CUDA_VECTOR_N];
 	uint64_t host_bytes;
-	uint64_t piece;			/* points sent at once, for tests; 0: as memory allows */
+	uint64_t h_piece;		/* points of h sent at once */
+	uint64_t piece;			/* for tests: points sent at once at most */
+	unsigned int batch;		/* for tests: proofs finished together */
 };
-
 
 static inline enum cuda_group cuda_vector_group(enum cuda_vector v)
 {
@@ -133,23 +145,52 @@ int cuda_srs_load(struct gpu *gpu, const struct gpu_srs_desc *desc, int check, s
 		  uint64_t *bad);
 void cuda_srs_unload(struct gpu *gpu, struct gpu_srs *srs);
 
-/* ---- feed.c: the points of a sum, piece by piece ---- */
+/* ---- plan.c: what stays on the device ---- */
+
+/*
+ * Decides for every vector, takes what is to be pinned from the host budget and
+ * logs it.  -ENOMEM, with a line in the log: the budgets are too small.
+ */
+int cuda_plan(struct gpu *gpu, struct gpu_srs *srs);
+unsigned int cuda_prove_batch(struct gpu *gpu, const struct gpu_cs *cs, const struct gpu_srs *srs);
+
+/* ---- feed.c: the points of sums, piece by piece ---- */
+
+/* Points first to first + n - 1 of a vector: point i at base + i * size. */
+struct cuda_piece {
+	enum cuda_vector vector;
+	uint64_t first, n, size;
+	uint64_t step;			/* of the vector's pieces */
+	uint32_t pieces;
+	CUdeviceptr base;
+};
+
+struct feed_place {
+	unsigned int vector;		/* of the feed's list */
+	uint64_t first;
+};
 
 struct cuda_feed {
 	struct gpu *gpu;
-	uint64_t n, size, piece, at;
-	CUdeviceptr resident, buffer[2];
-	const uint8_t *host;
-	unsigned int next;		/* buffer */
+	const struct gpu_srs *srs;
+	const enum cuda_vector *vectors;
+	unsigned int n_vectors;
+	uint64_t bytes;			/* of a buffer */
+	CUdeviceptr buffer[2];
+	uint64_t on_way[2];
+	struct feed_place at, sent;	/* next to be used, and to be sent */
+	unsigned int next_used, next_sent;	/* buffers */
 };
 
-int cuda_feed_open(struct cuda_feed *feed, struct gpu *gpu, const struct gpu_srs *srs,
-		   enum cuda_vector vector);
 /*
- * Points *first to *first + *n - 1 are there: point i at *base + i * size, which
- * only they may be read by.  *n = 0 behind the last.  The piece before is given up.
+ * The points of each of the vectors in turn, in buffers of so many bytes.  The
+ * first piece is on its way when open returns; the second buffer is taken when
+ * the first piece is.
  */
-int cuda_feed_next(struct cuda_feed *feed, uint64_t *first, uint64_t *n, CUdeviceptr *base);
+int cuda_feed_open(struct cuda_feed *feed, struct gpu *gpu, const struct gpu_srs *srs,
+		   const enum cuda_vector *vectors, unsigned int n_vectors, uint64_t bytes);
+/* The next piece, which is there; the one before is given up. */
+int cuda_feed_next(struct cuda_feed *feed, struct cuda_piece *piece);
 void cuda_feed_close(struct cuda_feed *feed);
 
 /* ---- base.c: multiples of one point ---- */
@@ -201,9 +242,36 @@ int cuda_selection_bounds(struct gpu *gpu, CUdeviceptr index, uint64_t n, uint64
 
 /* ---- prove.c ---- */
 
+struct gpu_job {
+	struct gpu_job *next;		/* in gpu->jobs, oldest first */
+	struct gpu_cs *cs;
+	struct gpu_srs *srs;
+	struct device_witness w;
+	uint64_t ns[GPU_STAGE_N];
+	uint64_t bytes_up, bytes_down;
+	struct gpu_sums sums;
+	bool has_h, has_others;		/* of the sums */
+	int status;			/* why it cannot be finished */
+};
+
 int cuda_prove_start(struct gpu *gpu, struct gpu_cs *cs, struct gpu_srs *srs,
 		     const struct cs_witness *w, bool check_satisfied, struct gpu_job **job,
 		     uint64_t *bad_row);
+int cuda_prove_work(struct gpu *gpu, struct gpu_job *job);
 int cuda_prove_finish(struct gpu *gpu, struct gpu_job *job, struct gpu_sums *sums);
+void cuda_prove_bytes(struct gpu *gpu, const struct cs *cs, uint64_t *host, uint64_t *device);
+
+/* ---- stream.c: the sum over h, whose points come from the host ---- */
+
+/* The first points are sent: before the quotient is made, where there is room. */
+int cuda_stream_begin(struct gpu *gpu, const struct gpu_srs *srs, struct cuda_feed *feed);
+/* h: the quotient on the device, in the order of the points. */
+int cuda_stream_h(struct gpu *gpu, const struct gpu_srs *srs, struct cuda_feed *feed,
+		  CUdeviceptr h, struct g1_affine *out);
+
+/* ---- joint.c: the sums over the witness, of several proofs in one pass ---- */
+
+/* Of job, and of all proofs with its parameters that have h and not the others. */
+int cuda_joint_sums(struct gpu *gpu, struct gpu_job *job);
 
 #endif

@@ -267,7 +267,7 @@ int cuda_cs_load(struct gpu *gpu, const struct cs *cs, struct gpu_cs **out)
 		cuda_cs_unload(gpu, g);
 		return r;
 	}
-	device_stage(gpu, GPU_STAGE_IDLE, 0);
+	device_memory(gpu);
 	*out = g;
 	return 0;
 }
@@ -292,6 +292,14 @@ void cuda_cs_unload(struct gpu *gpu, struct gpu_cs *g)
 	cuda_free(ctx, g->a_density);
 	cuda_free(ctx, g->b_density);
 	free(g);
+}
+
+uint64_t cuda_witness_bytes(const struct gpu_cs *g)
+{
+	const struct cs *cs = g->cs;
+
+	return map_words(cs) * sizeof(uint64_t) +
+	       ((uint64_t)cs->n_full + cs->n_inputs) * sizeof(struct fr) + 3 * ARENA_ALIGN;
 }
 
 int cuda_witness_load(struct gpu *gpu, const struct gpu_cs *g, const struct cs_witness *w,

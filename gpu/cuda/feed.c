@@ -1,117 +1,189 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * feed.c - the points of a sum, piece by piece
+ * feed.c - the points of one sum after the other, piece by piece
  *
  * Points that stay on the device are one piece.  Others come from pinned host
  * memory into two buffers in turn: while one is worked at, the next piece is on
- * its way in the other.  Sums return when they are done, so a buffer is free
- * when its turn comes.
+ * its way in the other, be it of the same sum or of the next one.  Sums return
+ * when they are done, so a buffer is free when its turn comes.
+ *
+ *	bus	| piece 0 | piece 1    | piece 2    | ...
+ *	work	| before  | on piece 0 | on piece 1 | ...
  */
 #include <errno.h>
 #include <string.h>
 
 #include "gpu/cuda/device.h"
 
-/* A piece's share of the memory that is free: two of them, the rest is the sum's to work in. */
-#define SHARE 8
-#define PIECE_MAX (1ull << 24)	/* points of G1 */
-#define PIECE_MIN (1ull << 10)
+/* One copy to the driver: others' small ones wait for no more than that. */
+#define COPY (32ull << 20)
 
-static uint64_t piece_points(const struct gpu *gpu, const struct gpu_srs *srs,
-			     enum cuda_vector vector, uint64_t size)
+static bool ends(const struct cuda_feed *f, const struct feed_place *p)
 {
-	uint64_t n = cuda_arena_largest(gpu->ctx->arena) / SHARE / size;
-	uint64_t most = PIECE_MAX * cuda_point_size(CUDA_G1) / size;
-
-	if (n > most)
-		n = most;
-	if (n < PIECE_MIN)
-		n = PIECE_MIN;
-	if (srs->piece)
-		n = srs->piece;
-	return n < srs->n[vector] ? n : srs->n[vector];
+	return p->vector == f->n_vectors;
 }
 
-static uint64_t piece_at(const struct cuda_feed *f, uint64_t first)
+/* The piece at a place, and the place behind it. */
+static void piece_at(const struct cuda_feed *f, const struct feed_place *p, struct cuda_piece *out)
 {
-	return f->n - first < f->piece ? f->n - first : f->piece;
+	const struct gpu_srs *srs = f->srs;
+	enum cuda_vector v = f->vectors[p->vector];
+	uint64_t size = cuda_point_size(cuda_vector_group(v)), most = f->bytes / size, m;
+
+	memset(out, 0, sizeof(*out));
+	out->vector = v;
+	out->size = size;
+	out->n = srs->n[v];
+	out->pieces = 1;
+	if (srs->resident[v] || !srs->n[v])
+		return;
+	if (srs->piece && srs->piece < most)
+		most = srs->piece;
+	/* pieces of one length, but for the last */
+	m = (srs->n[v] + most - 1) / most;
+	out->step = (srs->n[v] + m - 1) / m;
+	out->pieces = (uint32_t)((srs->n[v] + out->step - 1) / out->step);
+	out->first = p->first;
+	out->n = srs->n[v] - p->first < out->step ? srs->n[v] - p->first : out->step;
 }
 
-/* Sends the piece that begins at first to its buffer. */
-static int send(struct cuda_feed *f, uint64_t first)
+static struct feed_place behind(const struct cuda_feed *f, const struct feed_place *p,
+				const struct cuda_piece *piece)
 {
-	struct cuda_ctx *ctx = f->gpu->ctx;
-	uint64_t bytes = piece_at(f, first) * f->size;
+	struct feed_place next = { p->vector, p->first + piece->n };
+
+	if (next.first >= f->srs->n[piece->vector])
+		next = (struct feed_place){ p->vector + 1, 0 };
+	return next;
+}
+
+/* The first place from p on whose points are not on the device. */
+static void skip_resident(const struct cuda_feed *f, struct feed_place *p)
+{
+	while (!ends(f, p) && (f->srs->resident[f->vectors[p->vector]] ||
+			       !f->srs->n[f->vectors[p->vector]]))
+		*p = (struct feed_place){ p->vector + 1, 0 };
+}
+
+static int buffer_get(struct cuda_feed *f, unsigned int k)
+{
 	int r;
 
-	if (first >= f->n)
+	if (f->buffer[k])
+		return 0;
+	/* what was freed last may still be in use by work that is queued */
+	r = cuda_wait(f->gpu->ctx);
+	return r ? r : cuda_alloc(f->gpu->ctx, &f->buffer[k], f->bytes);
+}
+
+/* Sends the next piece that has to be to the next buffer. */
+static int send(struct cuda_feed *f)
+{
+	struct cuda_ctx *ctx = f->gpu->ctx;
+	unsigned int k = f->next_sent;
+	struct cuda_piece p;
+	uint64_t bytes, done, n;
+	const uint8_t *from;
+	int r;
+
+	skip_resident(f, &f->sent);
+	if (ends(f, &f->sent))
 		return 0;
 	if (ctx->lost)
 		return -EIO;
-	r = cuda_check(ctx, ctx->drv->copy_up(f->buffer[f->next], f->host + first * f->size, bytes,
-					      f->gpu->feed_stream), "sending points");
+	r = buffer_get(f, k);
+	if (r)
+		return r;
+	piece_at(f, &f->sent, &p);
+	from = f->srs->host[p.vector] + p.first * p.size;
+	bytes = p.n * p.size;
+	r = cuda_check(ctx, ctx->drv->event_record(f->gpu->feed_begin[k], f->gpu->feed_stream),
+		       "recording an event");
+	for (done = 0; done < bytes && !r; done += n) {
+		n = bytes - done < COPY ? bytes - done : COPY;
+		r = cuda_check(ctx, ctx->drv->copy_up(f->buffer[k] + done, from + done, n,
+						      f->gpu->feed_stream), "sending points");
+	}
 	if (!r)
-		r = cuda_check(ctx, ctx->drv->event_record(f->gpu->feed_event[f->next],
+		r = cuda_check(ctx, ctx->drv->event_record(f->gpu->feed_end[k],
 							   f->gpu->feed_stream),
 			       "recording an event");
+	if (r)
+		return r;
+	f->sent = behind(f, &f->sent, &p);
+	f->on_way[k] = bytes;
+	f->next_sent ^= 1;
 	ctx->bytes_up += bytes;
-	return r;
+	return 0;
 }
 
 int cuda_feed_open(struct cuda_feed *f, struct gpu *gpu, const struct gpu_srs *srs,
-		   enum cuda_vector vector)
+		   const enum cuda_vector *vectors, unsigned int n_vectors, uint64_t bytes)
 {
-	int i, r = 0;
+	int r;
 
 	memset(f, 0, sizeof(*f));
 	f->gpu = gpu;
-	f->n = srs->n[vector];
-	f->size = cuda_point_size(cuda_vector_group(vector));
-	f->resident = srs->points[vector];
-	f->host = srs->host[vector];
-	if (f->resident) {
-		f->piece = f->n;
-		return 0;
-	}
-	f->piece = piece_points(gpu, srs, vector, f->size);
-	for (i = 0; i < 2 && !r; i++)
-		r = cuda_alloc(gpu->ctx, &f->buffer[i], f->piece * f->size);
-	if (!r)
-		r = send(f, 0);
+	f->srs = srs;
+	f->vectors = vectors;
+	f->n_vectors = n_vectors;
+	f->bytes = bytes;
+	r = send(f);
 	if (r)
 		cuda_feed_close(f);
 	return r;
 }
 
-int cuda_feed_next(struct cuda_feed *f, uint64_t *first, uint64_t *n, CUdeviceptr *base)
+/* Waits for buffer k, and notes how long the bus took and we waited. */
+static int arrive(struct cuda_feed *f, unsigned int k)
 {
 	struct cuda_ctx *ctx = f->gpu->ctx;
-	unsigned int k = f->next;
+	uint64_t start = device_now_ns();
+	float ms = 0;
 	int r;
 
-	*first = f->at;
-	*n = f->at < f->n ? piece_at(f, f->at) : 0;
-	if (!*n)
-		return 0;
-	f->at += *n;
-	if (f->resident) {
-		*base = f->resident;
-		return 0;
-	}
-	r = cuda_check(ctx, ctx->drv->event_wait(f->gpu->feed_event[k]), "waiting for points");
+	r = cuda_check(ctx, ctx->drv->event_wait(f->gpu->feed_end[k]), "waiting for points");
 	if (r)
 		return r;
-	f->next ^= 1;
-	*base = f->buffer[k] - *first * f->size;
-	return send(f, f->at);
+	if (ctx->drv->event_elapsed(&ms, f->gpu->feed_begin[k], f->gpu->feed_end[k]) !=
+	    CUDA_SUCCESS)
+		ms = 0;
+	device_streamed(f->gpu, f->on_way[k], (uint64_t)(ms * 1e6f), device_now_ns() - start);
+	f->on_way[k] = 0;
+	return 0;
+}
+
+int cuda_feed_next(struct cuda_feed *f, struct cuda_piece *piece)
+{
+	unsigned int k = f->next_used;
+	int r;
+
+	if (ends(f, &f->at))
+		return -EINVAL;
+	piece_at(f, &f->at, piece);
+	f->at = behind(f, &f->at, piece);
+	if (!piece->n)
+		return 0;
+	if (f->srs->resident[piece->vector]) {
+		piece->base = f->srs->points[piece->vector];
+		/* the next sum's points come while this one is made */
+		return f->on_way[k] ? 0 : send(f);
+	}
+	r = arrive(f, k);
+	if (r)
+		return r;
+	f->next_used ^= 1;
+	piece->base = f->buffer[k] - piece->first * piece->size;
+	return send(f);
 }
 
 void cuda_feed_close(struct cuda_feed *f)
 {
 	struct cuda_ctx *ctx = f->gpu->ctx;
 
-	if (f->buffer[0] && !ctx->lost)
+	if ((f->on_way[0] || f->on_way[1]) && !ctx->lost)
 		cuda_check(ctx, ctx->drv->stream_wait(f->gpu->feed_stream), "waiting for points");
 	cuda_free(ctx, f->buffer[0]);
 	cuda_free(ctx, f->buffer[1]);
+	memset(f, 0, sizeof(*f));
 }

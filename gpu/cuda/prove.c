@@ -5,14 +5,7 @@
 #include <string.h>
 
 #include "gpu/cuda/device.h"
-
-struct gpu_job {
-	struct gpu_cs *cs;
-	struct gpu_srs *srs;
-	struct device_witness w;
-	uint64_t upload_ns;
-	uint64_t bytes_up;
-};
+#include "gpu/cuda/total.h"
 
 /* Vectors over the domain; when the quotient is made, only the scalars of h stay. */
 struct vectors {
@@ -71,6 +64,37 @@ static int check_rows(struct gpu *gpu, const struct gpu_job *job, uint64_t *bad_
 	return r;
 }
 
+static void job_free(struct gpu *gpu, struct gpu_job *job)
+{
+	struct gpu_job **p;
+
+	for (p = &gpu->jobs; *p && *p != job; p = &(*p)->next)
+		;
+	if (*p) {
+		*p = job->next;
+		gpu->n_jobs--;
+	}
+	cuda_witness_free(gpu, &job->w);
+	free(job);
+}
+
+static void job_add(struct gpu *gpu, struct gpu_job *job)
+{
+	struct gpu_job **p;
+
+	for (p = &gpu->jobs; *p; p = &(*p)->next)
+		;
+	*p = job;
+	gpu->n_jobs++;
+}
+
+static unsigned int jobs_max(struct gpu *gpu, const struct gpu_cs *cs, const struct gpu_srs *srs)
+{
+	unsigned int batch = cuda_prove_batch(gpu, cs, srs);
+
+	return batch < CUDA_JOBS ? CUDA_JOBS : batch + 1;
+}
+
 int cuda_prove_start(struct gpu *gpu, struct gpu_cs *cs, struct gpu_srs *srs,
 		     const struct cs_witness *w, bool check_satisfied, struct gpu_job **out,
 		     uint64_t *bad_row)
@@ -81,7 +105,7 @@ int cuda_prove_start(struct gpu *gpu, struct gpu_cs *cs, struct gpu_srs *srs,
 
 	if (!srs_fits(cs, srs))
 		return -EINVAL;
-	if (gpu->n_jobs == CUDA_JOBS)
+	if (gpu->n_jobs >= jobs_max(gpu, cs, srs))
 		return -EAGAIN;
 	r = cuda_ctx_enter(gpu->ctx);
 	if (!r)
@@ -99,131 +123,106 @@ int cuda_prove_start(struct gpu *gpu, struct gpu_cs *cs, struct gpu_srs *srs,
 	if (!r)
 		r = cuda_wait(gpu->ctx);
 	if (r) {
-		cuda_witness_free(gpu, &job->w);
-		free(job);
+		job_free(gpu, job);
 		return r;
 	}
-	job->upload_ns = device_now_ns() - start;
+	job->ns[GPU_STAGE_UPLOAD] = device_now_ns() - start;
 	job->bytes_up = gpu->ctx->bytes_up - up;
-	gpu->n_jobs++;
+	job_add(gpu, job);
 	*out = job;
 	return 0;
 }
 
-/* A running sum in either group. */
-struct total {
-	enum cuda_group group;
-	struct g1 g1;
-	struct g2 g2;
-};
-
-static void total_init(struct total *t, enum cuda_group group)
-{
-	t->group = group;
-	g1_set_infinity(&t->g1);
-	g2_set_infinity(&t->g2);
-}
-
-static void total_get(const struct total *t, void *out)
-{
-	if (t->group == CUDA_G1)
-		g1_to_affine(out, &t->g1);
-	else
-		g2_to_affine(out, &t->g2);
-}
-
-union point {
-	struct g1_affine g1;
-	struct g2_affine g2;
-};
-
-static void total_add(struct total *t, const union point *p)
-{
-	if (t->group == CUDA_G1)
-		g1_add_affine(&t->g1, &t->g1, &p->g1);
-	else
-		g2_add_affine(&t->g2, &t->g2, &p->g2);
-}
-
-static int add_msm(struct gpu *gpu, struct total *t, CUdeviceptr points, CUdeviceptr scalars,
+static int add_msm(struct gpu *gpu, struct cuda_total *t, CUdeviceptr points, CUdeviceptr scalars,
 		   CUdeviceptr index, uint64_t n)
 {
-	union point p;
+	union cuda_point p;
 	int r = n ? cuda_msm(gpu->ctx, t->group, points, scalars, index, n, &p) : 0;
 
 	if (!r && n)
-		total_add(t, &p);
+		cuda_total_add(t, &p);
 	return r;
 }
 
-static int add_ones(struct gpu *gpu, struct total *t, CUdeviceptr points, CUdeviceptr ones,
+static int add_ones(struct gpu *gpu, struct cuda_total *t, CUdeviceptr points, CUdeviceptr ones,
 		    uint64_t n)
 {
-	union point p;
+	union cuda_point p;
 	int r = n ? cuda_sum(gpu->ctx, t->group, points, ones, n, &p) : 0;
 
 	if (!r && n)
-		total_add(t, &p);
+		cuda_total_add(t, &p);
 	return r;
 }
 
-/* The sum over h, which is in the order of the points. */
-static int sum_dense(struct gpu *gpu, const struct gpu_srs *srs, CUdeviceptr h,
-		     struct g1_affine *out)
+static void stage_since(struct gpu *gpu, struct gpu_job *job, enum gpu_stage stage, uint64_t start)
 {
-	uint64_t first, n;
-	struct cuda_feed feed;
-	struct total total;
-	CUdeviceptr base;
+	job->ns[stage] += device_now_ns() - start;
+	device_memory(gpu);
+}
+
+/* a and b to h, or where there is none to a, in the order of the points */
+static int make_h(struct gpu *gpu, struct gpu_job *job, const struct vectors *v)
+{
+	unsigned int log_n = job->cs->cs->log_domain;
+	const struct gpu_srs *srs = job->srs;
+	uint64_t t = device_now_ns();
 	int r;
 
-	total_init(&total, CUDA_G1);
-	r = cuda_feed_open(&feed, gpu, srs, CUDA_VECTOR_H);
-	if (r)
-		return r;
-	while (!(r = cuda_feed_next(&feed, &first, &n, &base)) && n) {
-		r = device_progress(gpu, GPU_STAGE_MSM_H, first, feed.n);
-		if (!r)
-			r = add_msm(gpu, &total, base + first * feed.size,
-				    h + first * sizeof(struct fr), 0, n);
-		if (r)
-			break;
-	}
-	cuda_feed_close(&feed);
+	r = device_progress(gpu, GPU_STAGE_EVALUATE, 0, 1);
 	if (!r)
-		total_get(&total, out);
+		r = cuda_evaluate(gpu, job->cs, &job->w, v->a, v->b, 0, NULL);
+	stage_since(gpu, job, GPU_STAGE_EVALUATE, t);
+	if (!r)
+		r = device_progress(gpu, GPU_STAGE_NTT, 0, 1);
+	t = device_now_ns();
+	if (!r)
+		r = cuda_quotient(gpu->ntt, v->a, v->b, v->h ? v->h : v->a, log_n, srs->h_basis);
+	/* points that stay on the device lie in its order, others in their own */
+	if (!r && !srs->resident[CUDA_VECTOR_H] && srs->h_basis == GPU_H_POWERS)
+		r = cuda_ntt_reverse(gpu->ntt, v->h, log_n);
+	if (!r)
+		r = cuda_wait(gpu->ctx);
+	stage_since(gpu, job, GPU_STAGE_NTT, t);
+	return r;
+}
+
+static int sum_resident(struct gpu *gpu, const struct gpu_srs *srs, CUdeviceptr h,
+			struct g1_affine *out)
+{
+	struct cuda_total total;
+	int r;
+
+	cuda_total_init(&total, CUDA_G1);
+	r = device_progress(gpu, GPU_STAGE_MSM_H, 0, srs->n[CUDA_VECTOR_H]);
+	if (!r)
+		r = add_msm(gpu, &total, srs->points[CUDA_VECTOR_H], h, 0, srs->n[CUDA_VECTOR_H]);
+	if (!r)
+		cuda_total_get(&total, out);
 	return r;
 }
 
 /* h = the sum over the quotient: the only stages with vectors as long as the domain */
-static int sum_h(struct gpu *gpu, const struct gpu_job *job, struct g1_affine *sum)
+static int sum_h(struct gpu *gpu, struct gpu_job *job, struct g1_affine *sum)
 {
-	unsigned int log_n = job->cs->cs->log_domain;
 	const struct gpu_srs *srs = job->srs;
+	struct cuda_feed feed = { NULL };
 	/* the scalars of this basis take the place of a */
 	bool two = srs->h_basis == GPU_H_COSET;
-	uint64_t t = device_now_ns();
 	struct vectors v;
+	uint64_t t;
 	int r;
 
 	r = vectors_alloc(gpu, job->cs->cs, two, &v);
 	if (r)
 		return r;
-	r = device_progress(gpu, GPU_STAGE_EVALUATE, 0, 1);
+	if (!srs->resident[CUDA_VECTOR_H])
+		r = cuda_stream_begin(gpu, srs, &feed);
+	/* no room beside the vectors: the first points come when two of them are gone */
+	if (r == -ENOMEM)
+		r = 0;
 	if (!r)
-		r = cuda_evaluate(gpu, job->cs, &job->w, v.a, v.b, 0, NULL);
-	device_stage(gpu, GPU_STAGE_EVALUATE, device_now_ns() - t);
-	if (!r)
-		r = device_progress(gpu, GPU_STAGE_NTT, 0, 1);
-	t = device_now_ns();
-	if (!r)
-		r = cuda_quotient(gpu->ntt, v.a, v.b, two ? v.a : v.h, log_n, srs->h_basis);
-	/* points that stay on the device lie in its order, others in their own */
-	if (!r && !srs->points[CUDA_VECTOR_H] && srs->h_basis == GPU_H_POWERS)
-		r = cuda_ntt_reverse(gpu->ntt, v.h, log_n);
-	if (!r)
-		r = cuda_wait(gpu->ctx);
-	device_stage(gpu, GPU_STAGE_NTT, device_now_ns() - t);
+		r = make_h(gpu, job, &v);
 	if (two)
 		v.h = v.a;
 	else
@@ -231,112 +230,49 @@ static int sum_h(struct gpu *gpu, const struct gpu_job *job, struct g1_affine *s
 	cuda_free(gpu->ctx, v.b);
 	v.a = v.b = 0;
 	t = device_now_ns();
+	if (!r && !srs->resident[CUDA_VECTOR_H] && !feed.gpu)
+		r = cuda_stream_begin(gpu, srs, &feed);
 	if (!r)
-		r = sum_dense(gpu, srs, v.h, sum);
-	device_stage(gpu, GPU_STAGE_MSM_H, device_now_ns() - t);
+		r = srs->resident[CUDA_VECTOR_H] ? sum_resident(gpu, srs, v.h, sum) :
+						   cuda_stream_h(gpu, srs, &feed, v.h, sum);
+	stage_since(gpu, job, GPU_STAGE_MSM_H, t);
+	if (feed.gpu)
+		cuda_feed_close(&feed);
 	vectors_free(gpu, &v);
 	return r;
 }
 
-/* Where a selection's indices pass from one piece of the points to the next. */
-struct bounds {
-	uint32_t *ones, *index;		/* behind piece k */
-};
-
-static int bounds_get(struct gpu *gpu, const struct cuda_feed *feed, const struct selection *s,
-		      struct bounds *b)
-{
-	uint32_t pieces = feed->n ? (feed->n + feed->piece - 1) / feed->piece : 0;
-	int r = 0;
-
-	b->ones = calloc(2 * (size_t)pieces + 1, sizeof(*b->ones));
-	if (!b->ones)
-		return -ENOMEM;
-	b->index = b->ones + pieces;
-	if (pieces == 1) {
-		b->ones[0] = (uint32_t)s->n_ones;
-		b->index[0] = (uint32_t)s->n;
-	} else if (pieces) {
-		r = cuda_selection_bounds(gpu, s->ones, s->n_ones, feed->piece, pieces, b->ones);
-		if (!r)
-			r = cuda_selection_bounds(gpu, s->index, s->n, feed->piece, pieces,
-						  b->index);
-	}
-	if (r)
-		free(b->ones);
-	return r;
-}
-
-static int sum_pieces(struct gpu *gpu, struct cuda_feed *feed, enum gpu_stage stage,
-		      const struct selection *s, struct total *total)
-{
-	uint64_t first, n, one = 0, at = 0;
-	CUdeviceptr base;
-	struct bounds b;
-	size_t k;
-	int r;
-
-	r = bounds_get(gpu, feed, s, &b);
-	if (r)
-		return r;
-	for (k = 0; !(r = cuda_feed_next(feed, &first, &n, &base)) && n; k++) {
-		r = device_progress(gpu, stage, first, feed->n);
-		if (!r)
-			r = add_ones(gpu, total, base, s->ones + 4 * one, b.ones[k] - one);
-		if (!r)
-			r = add_msm(gpu, total, base, s->scalars + sizeof(struct scalar) * at,
-				    s->index + 4 * at, b.index[k] - at);
-		if (r)
-			break;
-		one = b.ones[k];
-		at = b.index[k];
-	}
-	free(b.ones);
-	return r;
-}
-
-/* One sum over a selection of the witness; out: g1_affine or g2_affine. */
-static int sum_selection(struct gpu *gpu, const struct gpu_srs *srs, enum cuda_vector vector,
-			 enum gpu_stage stage, const struct selection *s, void *out)
-{
-	struct cuda_feed feed;
-	struct total total;
-	int r;
-
-	total_init(&total, cuda_vector_group(vector));
-	r = cuda_feed_open(&feed, gpu, srs, vector);
-	if (r)
-		return r;
-	r = sum_pieces(gpu, &feed, stage, s, &total);
-	cuda_feed_close(&feed);
-	if (!r)
-		total_get(&total, out);
-	return r;
-}
-
-static int sum_witness(struct gpu *gpu, const struct gpu_job *job, enum gpu_stage stage,
+/* One sum over the witness; out: g1_affine or g2_affine. */
+static int sum_witness(struct gpu *gpu, struct gpu_job *job, enum gpu_stage stage,
 		       enum cuda_vector vector, struct selection *s, void *out)
 {
+	CUdeviceptr points = job->srs->points[vector];
 	uint64_t t = device_now_ns();
+	struct cuda_total total;
 	int r;
 
+	cuda_total_init(&total, cuda_vector_group(vector));
 	r = device_progress(gpu, stage, 0, 1);
 	if (!r && !s->scalars)
 		r = cuda_select(gpu, job->cs, job->srs, &job->w, vector, s);
 	if (!r)
-		r = sum_selection(gpu, job->srs, vector, stage, s, out);
-	device_stage(gpu, stage, device_now_ns() - t);
+		r = add_ones(gpu, &total, points, s->ones, s->n_ones);
+	if (!r)
+		r = add_msm(gpu, &total, points, s->scalars, s->index, s->n);
+	if (!r)
+		cuda_total_get(&total, out);
+	stage_since(gpu, job, stage, t);
 	return r;
 }
 
-static int sum_all(struct gpu *gpu, const struct gpu_job *job, struct gpu_sums *sums)
+/* Where points stay, there is nothing to share with others. */
+static int sum_others(struct gpu *gpu, struct gpu_job *job)
 {
+	struct gpu_sums *sums = &job->sums;
 	struct selection s = { 0 };
 	int r;
 
-	r = sum_h(gpu, job, &sums->h);
-	if (!r)
-		r = sum_witness(gpu, job, GPU_STAGE_MSM_L, CUDA_VECTOR_L, &s, &sums->l);
+	r = sum_witness(gpu, job, GPU_STAGE_MSM_L, CUDA_VECTOR_L, &s, &sums->l);
 	cuda_selection_free(gpu, &s);
 	if (!r)
 		r = sum_witness(gpu, job, GPU_STAGE_MSM_A, CUDA_VECTOR_A, &s, &sums->a);
@@ -347,32 +283,78 @@ static int sum_all(struct gpu *gpu, const struct gpu_job *job, struct gpu_sums *
 	if (!r)
 		r = sum_witness(gpu, job, GPU_STAGE_MSM_B2, CUDA_VECTOR_B2, &s, &sums->b2);
 	cuda_selection_free(gpu, &s);
+	job->has_others = !r;
+	return r;
+}
+
+int cuda_prove_work(struct gpu *gpu, struct gpu_job *job)
+{
+	struct cuda_ctx *ctx = gpu->ctx;
+	uint64_t up = ctx->bytes_up, down = ctx->bytes_down;
+	int r = job->status;
+
+	if (r || job->has_h)
+		return r;
+	r = cuda_ctx_enter(ctx);
+	if (!r)
+		r = sum_h(gpu, job, &job->sums.h);
+	job->has_h = !r;
+	job->status = r;
+	job->bytes_up += ctx->bytes_up - up;
+	job->bytes_down += ctx->bytes_down - down;
+	return r;
+}
+
+static int finish(struct gpu *gpu, struct gpu_job *job)
+{
+	struct cuda_ctx *ctx = gpu->ctx;
+	uint64_t up = ctx->bytes_up, down = ctx->bytes_down;
+	int r;
+
+	if (job->has_others)
+		return 0;
+	r = cuda_ctx_enter(ctx);
+	/* one that was cancelled since is not worth a pass over the points */
+	if (!r)
+		r = device_progress(gpu, GPU_STAGE_MSM_L, 0, 1);
+	if (r)
+		return r;
+	if (job->srs->streamed)
+		return cuda_joint_sums(gpu, job);
+	r = sum_others(gpu, job);
+	job->bytes_up += ctx->bytes_up - up;
+	job->bytes_down += ctx->bytes_down - down;
 	return r;
 }
 
 int cuda_prove_finish(struct gpu *gpu, struct gpu_job *job, struct gpu_sums *out)
 {
-	struct cuda_ctx *ctx = gpu->ctx;
-	uint64_t up = ctx->bytes_up, down = ctx->bytes_down;
 	struct gpu_sums sums;
 	int r;
 
-	pthread_mutex_lock(&gpu->stats_lock);
-	memset(gpu->stats.ns, 0, sizeof(gpu->stats.ns));
-	pthread_mutex_unlock(&gpu->stats_lock);
-	device_stage(gpu, GPU_STAGE_UPLOAD, job->upload_ns);
-	r = cuda_ctx_enter(ctx);
+	r = cuda_prove_work(gpu, job);
 	if (!r)
-		r = sum_all(gpu, job, &sums);
-	cuda_witness_free(gpu, &job->w);
+		r = finish(gpu, job);
+	sums = job->sums;
 	pthread_mutex_lock(&gpu->stats_lock);
-	gpu->stats.bytes_up = job->bytes_up + ctx->bytes_up - up;
-	gpu->stats.bytes_down = ctx->bytes_down - down;
+	memcpy(gpu->stats.ns, job->ns, sizeof(job->ns));
+	gpu->stats.bytes_up = job->bytes_up;
+	gpu->stats.bytes_down = job->bytes_down;
 	pthread_mutex_unlock(&gpu->stats_lock);
-	device_stage(gpu, GPU_STAGE_IDLE, 0);
-	gpu->n_jobs--;
-	free(job);
+	job_free(gpu, job);
+	device_memory(gpu);
 	if (!r)
 		*out = sums;
 	return r;
+}
+
+/*
+ * Of the host: nothing that grows with the system.  Of the device: the vectors and
+ * the witness; the rest is in what the vectors leave when they go.
+ */
+void cuda_prove_bytes(struct gpu *gpu, const struct cs *cs, uint64_t *host, uint64_t *device)
+{
+	*host = cs->n_inputs * sizeof(struct fr);
+	*device = (3 * sizeof(struct fr) << cs->log_domain) + cs->n_aux / 8 +
+		  ((uint64_t)cs->n_full + cs->n_inputs) * sizeof(struct fr);
 }

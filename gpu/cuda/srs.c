@@ -7,7 +7,6 @@
 
 #define THREADS 128
 #define CHUNK (1u << 19)	/* points decoded at once */
-#define WORK_MIN (64ull << 20)	/* for the sums of a small proof; larger ones have freed vectors */
 
 /* points.cuh */
 #define CHECK_CURVE 1
@@ -102,44 +101,51 @@ static int load_vector(struct loading *l, const struct source *src, int reverse_
 	return -EBADMSG;
 }
 
-/*
- * Room for every vector before anything is read: on the device where a proof
- * can work beside it, otherwise pinned.  Small vectors first: their sums take
- * less time than the way over the bus.
- */
-static int find_room(struct gpu *gpu, struct gpu_srs *srs, const struct source *sources)
+/* Room for every vector, where the plan wants it. */
+static int find_room(struct gpu *gpu, struct gpu_srs *srs)
 {
-	static const enum cuda_vector order[CUDA_VECTOR_N] = {
-		CUDA_VECTOR_B1, CUDA_VECTOR_B2, CUDA_VECTOR_L, CUDA_VECTOR_A, CUDA_VECTOR_H,
-	};
 	struct cuda_ctx *ctx = gpu->ctx;
-	/* three vectors over the domain, and what the sums need at least */
-	uint64_t work = ((3 * sizeof(struct fr)) << log2_of(srs->n[CUDA_VECTOR_H])) + WORK_MIN;
-	uint64_t bytes;
 	int i, r;
 
-	for (i = 0; i < CUDA_VECTOR_N; i++) {
-		enum cuda_vector v = order[i];
+	r = cuda_plan(gpu, srs);
+	for (i = 0; i < CUDA_VECTOR_N && !r; i++) {
+		uint64_t bytes = srs->n[i] * cuda_point_size(cuda_vector_group(i));
 
-		bytes = srs->n[v] * cuda_point_size(sources[v].group);
-		if (bytes <= cuda_arena_largest(ctx->arena) &&
-		    cuda_arena_largest(ctx->arena) - bytes >= work) {
-			r = cuda_alloc(ctx, &srs->points[v], bytes);
-			if (r)
-				return r;
-			continue;
-		}
-		r = device_host_reserve(gpu, bytes);
-		if (r)
-			return r;
-		srs->host_bytes += bytes;
-		r = cuda_check(ctx, ctx->drv->host_alloc((void **)&srs->host[v],
-							 bytes ? bytes : 1, 0),
-			       "pinning memory for points");
-		if (r)
-			return r;
+		if (srs->resident[i])
+			r = cuda_alloc(ctx, &srs->points[i], bytes);
+		else
+			r = cuda_check(ctx, ctx->drv->host_alloc((void **)&srs->host[i],
+								 bytes ? bytes : 1, 0),
+				       "pinning memory for points");
 	}
-	return 0;
+	return r;
+}
+
+static uint64_t longest(const struct gpu_srs_desc *d)
+{
+	const uint64_t n[] = { d->n_h, d->n_l, d->n_a, d->n_bg1, d->n_bg2 };
+	uint64_t most = 0;
+	int i;
+
+	for (i = 0; i < CUDA_VECTOR_N; i++)
+		most = n[i] > most ? n[i] : most;
+	return most;
+}
+
+/* Behind the points in the arena, so that what they leave joins the rest. */
+static int buffers_alloc(struct loading *l)
+{
+	uint64_t chunk = longest(l->desc);
+	struct cuda_ctx *ctx = l->gpu->ctx;
+	int r;
+
+	chunk = (chunk < CHUNK ? chunk : CHUNK) * cuda_point_size(CUDA_G2);
+	r = cuda_alloc(ctx, &l->bad, sizeof(uint64_t));
+	if (!r)
+		r = cuda_alloc(ctx, &l->raw, chunk);
+	if (!r)
+		r = cuda_alloc(ctx, &l->out, chunk);
+	return r;
 }
 
 static int load_all(struct loading *l, struct gpu_srs *srs, uint64_t *bad)
@@ -165,7 +171,9 @@ static int load_all(struct loading *l, struct gpu_srs *srs, uint64_t *bad)
 		srs->n[i] = sources[i].n;
 		l->total += sources[i].n;
 	}
-	r = find_room(l->gpu, srs, sources);
+	r = find_room(l->gpu, srs);
+	if (!r)
+		r = buffers_alloc(l);
 	for (i = 0; i < CUDA_VECTOR_N && !r; i++) {
 		r = load_vector(l, &sources[i], i == CUDA_VECTOR_H ? reverse_bits : 0,
 				srs->points[i], srs->host[i], &where);
@@ -175,22 +183,10 @@ static int load_all(struct loading *l, struct gpu_srs *srs, uint64_t *bad)
 	return r;
 }
 
-static uint64_t longest(const struct gpu_srs_desc *d)
-{
-	const uint64_t n[] = { d->n_h, d->n_l, d->n_a, d->n_bg1, d->n_bg2 };
-	uint64_t most = 0;
-	int i;
-
-	for (i = 0; i < CUDA_VECTOR_N; i++)
-		most = n[i] > most ? n[i] : most;
-	return most;
-}
-
 int cuda_srs_load(struct gpu *gpu, const struct gpu_srs_desc *desc, int check, struct gpu_srs **out,
 		  uint64_t *bad)
 {
 	struct loading l = { .gpu = gpu, .desc = desc };
-	uint64_t chunk;
 	struct gpu_srs *srs;
 	int r;
 
@@ -205,17 +201,9 @@ int cuda_srs_load(struct gpu *gpu, const struct gpu_srs_desc *desc, int check, s
 	srs = calloc(1, sizeof(*srs));
 	if (!srs)
 		return -ENOMEM;
-	chunk = longest(desc);
-	chunk = (chunk < CHUNK ? chunk : CHUNK) * cuda_point_size(CUDA_G2);
 	srs->h_basis = desc->h_basis;
 	srs->dense = desc->dense;
 	r = device_progress(gpu, GPU_STAGE_UPLOAD, 0, 0);
-	if (!r)
-		r = cuda_alloc(gpu->ctx, &l.bad, sizeof(uint64_t));
-	if (!r)
-		r = cuda_alloc(gpu->ctx, &l.raw, chunk);
-	if (!r)
-		r = cuda_alloc(gpu->ctx, &l.out, chunk);
 	if (!r)
 		r = load_all(&l, srs, bad);
 	cuda_free(gpu->ctx, l.raw);
@@ -225,7 +213,7 @@ int cuda_srs_load(struct gpu *gpu, const struct gpu_srs_desc *desc, int check, s
 		cuda_srs_unload(gpu, srs);
 		return r;
 	}
-	device_stage(gpu, GPU_STAGE_IDLE, 0);
+	device_memory(gpu);
 	*out = srs;
 	return 0;
 }
