@@ -86,6 +86,16 @@ static void offline_complete(void *ctx, uint64_t tag, const struct cuzk_result *
 	pthread_mutex_unlock(&o->results_lock);
 }
 
+static uint32_t count_done(struct offline *o)
+{
+	uint32_t n;
+
+	pthread_mutex_lock(&o->results_lock);
+	n = o->n_done;
+	pthread_mutex_unlock(&o->results_lock);
+	return n;
+}
+
 static void wait_done(struct offline *o, uint32_t n)
 {
 	pthread_mutex_lock(&o->results_lock);
@@ -100,10 +110,15 @@ static int prove_partitions(struct offline *o, struct cuzk_instance *inst, struc
 	uint32_t i;
 	int ret = 0;
 
-	for (i = 0; i < o->n && !ret; i++)
-		while ((ret = job_prove(inst, task, i, i + 1, err)) == -EAGAIN)
-			/* those before are i; one more than are done by now will make room */
-			wait_done(o, i + 1 - JOBS_MAX);
+	for (i = 0; i < o->n && !ret; i++) {
+		uint32_t done = count_done(o);
+
+		/* one more than are done by now will make room */
+		while ((ret = job_prove(inst, task, i, i + 1, err)) == -EAGAIN) {
+			wait_done(o, done + 1);
+			done = count_done(o);
+		}
+	}
 	/* what was started completes before the task may go */
 	wait_done(o, ret ? i - 1 : i);
 	if (ret)

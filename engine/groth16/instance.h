@@ -5,6 +5,9 @@
  * Threads.  The owner calls probe, self_test, preload, evict, prove and
  * remove.  The tail thread finishes proofs: the end of the device's work,
  * assembly, verification, completion.  Others call admit, circuits, cancel.
+ * Where the device gains from several proofs at once (prove_batch of gpu.h), the
+ * tail does each one's own part as it comes, and finishes them together when the
+ * batch is full or no other is being started.
  *
  * Locks, none taken inside another but as said:
  *   gpu_lock		the struct gpu and everything loaded on it
@@ -72,6 +75,7 @@ struct key {
 	struct gpu_srs *gpu_srs;
 	struct kept kept;		/* what gpu_srs is in, if not in memory of its own */
 	struct pvk *pvk;
+	atomic_uint batch;		/* proofs that are finished together; 0: not asked yet */
 	uint64_t reserved;		/* host bytes, in the name of "params CIRCUIT" */
 	unsigned int users;		/* keys_lock: jobs that need it */
 	uint64_t used_at;		/* keys_lock: for the least recently used one */
@@ -96,6 +100,9 @@ struct job {
 	uint64_t stage_ns[16];
 	struct gpu_stats stats;		/* gpu_lock */
 	bool started;			/* jobs_lock: the tail may have it */
+	bool worked;			/* the tail's: its part of a batch is done, or failed */
+	bool failed, closing;		/* the tail's: it cannot be finished; it is to be now */
+	uint64_t beats;			/* jobs_lock: heartbeats while it waits */
 	atomic_bool cancelled;
 };
 
@@ -111,7 +118,6 @@ struct cuzk_instance {
 	struct gpu *gpu;
 	struct job *gpu_job;		/* whose proof the device works at, NULL: it loads */
 	uint64_t gpu_tag;		/* for heartbeats; both gpu_lock, read by callbacks in it */
-	const struct job *gpu_newest;	/* whose statistics the device has; gpu_lock */
 	atomic_bool lost;		/* the device failed for good */
 
 	pthread_mutex_t keys_lock;
@@ -142,7 +148,7 @@ struct cuzk_instance {
 	struct blinding blinding;
 };
 
-#define JOBS_MAX 2	/* one on the device, one in its tail */
+#define JOBS_MAX 2	/* one on the device, one in its tail; of a batch: its number and one */
 
 /* instance.c */
 int instance_probe(const struct cuzk_host *host, const struct cuzk_device *device,

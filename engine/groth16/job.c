@@ -181,6 +181,26 @@ static int make_witness(struct cuzk_instance *inst, const struct job *job, struc
 	return 0;
 }
 
+static unsigned int key_batch(const struct cuzk_instance *inst, const struct key *key)
+{
+	return inst->ops->prove_batch ?
+		       inst->ops->prove_batch(inst->gpu, key->gpu_cs, key->gpu_srs) : 1;
+}
+
+/* How many proofs of a circuit may be in flight. */
+static unsigned int jobs_max(struct cuzk_instance *inst, const struct circuit_state *line)
+{
+	unsigned int batch = 1;
+	struct key *key;
+
+	pthread_mutex_lock(&inst->keys_lock);
+	for (key = inst->keys; key; key = key->next)
+		if (key->line == line)
+			batch = atomic_load(&key->batch);
+	pthread_mutex_unlock(&inst->keys_lock);
+	return batch < JOBS_MAX ? JOBS_MAX : batch + 1;
+}
+
 /* Witness and start; the device's part of the job is running when it returns 0. */
 static int job_start(struct cuzk_instance *inst, struct job *job, struct cuzk_error *err)
 {
@@ -207,10 +227,10 @@ static int job_start(struct cuzk_instance *inst, struct job *job, struct cuzk_er
 	pthread_mutex_lock(&inst->gpu_lock);
 	inst->gpu_job = job;
 	inst->gpu_tag = job->tag;
+	if (!atomic_load(&job->key->batch))
+		atomic_store(&job->key->batch, key_batch(inst, job->key));
 	ret = inst->ops->prove_start(inst->gpu, job->key->gpu_cs, job->key->gpu_srs, &w, false,
 				     &job->gpu_job, &bad_row);
-	inst->ops->stats(inst->gpu, &job->stats);
-	inst->gpu_newest = job;
 	inst->gpu_job = NULL;
 	pthread_mutex_unlock(&inst->gpu_lock);
 	cs_witness_fini(&w);
@@ -235,7 +255,7 @@ int job_prove(struct cuzk_instance *inst, struct cuzk_task *task, uint32_t parti
 	pthread_mutex_lock(&inst->jobs_lock);
 	n_jobs = inst->n_jobs;
 	pthread_mutex_unlock(&inst->jobs_lock);
-	if (n_jobs >= JOBS_MAX)
+	if (n_jobs >= jobs_max(inst, task->line))
 		return error_set(err, CUZK_ERROR_RESOURCE, -EAGAIN, "%u proofs are in flight",
 				 n_jobs);
 
@@ -269,8 +289,8 @@ int job_prove(struct cuzk_instance *inst, struct cuzk_task *task, uint32_t parti
 		inst->n_jobs--;
 	} else {
 		job->started = true;
-		pthread_cond_broadcast(&inst->jobs_wake);
 	}
+	pthread_cond_broadcast(&inst->jobs_wake);
 	pthread_mutex_unlock(&inst->jobs_lock);
 	if (ret)
 		job_release(inst, job);
@@ -372,9 +392,7 @@ static int finish(struct cuzk_instance *inst, struct job *job, struct cuzk_resul
 	inst->gpu_job = job;
 	inst->gpu_tag = job->tag;
 	ret = inst->ops->prove_finish(inst->gpu, job->gpu_job, &sums);
-	/* the device keeps those of the last proof: perhaps the next one has begun */
-	if (inst->gpu_newest == job)
-		inst->ops->stats(inst->gpu, &job->stats);
+	inst->ops->stats(inst->gpu, &job->stats);
 	inst->gpu_job = NULL;
 	pthread_mutex_unlock(&inst->gpu_lock);
 	for (i = 1; i < GPU_STAGE_N; i++)
@@ -422,19 +440,98 @@ static void complete(struct cuzk_instance *inst, struct job *job)
 	inst->host.complete(inst->host.ctx, tag, &result);
 }
 
+/* Those that wait for the rest of their batch are not stuck. */
+static void beat_waiting(struct cuzk_instance *inst, const struct job *at)
+{
+	struct job *job;
+
+	pthread_mutex_lock(&inst->jobs_lock);
+	for (job = inst->jobs; job; job = job->next)
+		if (job != at && job->started)
+			inst->host.heartbeat(inst->host.ctx, job->tag, job->worked ?
+					     CUZK_STAGE_MSM_H : CUZK_STAGE_UPLOAD, ++job->beats, 0);
+	pthread_mutex_unlock(&inst->jobs_lock);
+}
+
+/* A proof's own part of what its batch does; what fails is told by its finish. */
+static void work(struct cuzk_instance *inst, struct job *job)
+{
+	int ret;
+
+	pthread_mutex_lock(&inst->gpu_lock);
+	inst->gpu_job = job;
+	inst->gpu_tag = job->tag;
+	ret = inst->ops->prove_work(inst->gpu, job->gpu_job);
+	inst->gpu_job = NULL;
+	pthread_mutex_unlock(&inst->gpu_lock);
+	job->worked = true;
+	job->failed = ret;
+	beat_waiting(inst, job);
+}
+
+/* What has no batch to wait for: the oldest. */
+static struct job *next_single(struct cuzk_instance *inst)
+{
+	struct job *job;
+
+	for (job = inst->jobs; job; job = job->next)
+		if (job->started && (job->closing || job->failed || atomic_load(&job->cancelled) ||
+				     atomic_load(&job->key->batch) < 2))
+			return job;
+	return NULL;
+}
+
+/*
+ * The next of a batch, that of the oldest job: *to_work if its own part is to be
+ * done.  NULL: there is none, or it waits for one that is being started.
+ */
+static struct job *next_of_batch(struct cuzk_instance *inst, bool *to_work)
+{
+	struct job *job, *fresh = NULL, *first = NULL;
+	unsigned int n_worked = 0;
+	bool coming = false;
+
+	for (job = inst->jobs; job; job = job->next) {
+		if (!first && job->started)
+			first = job;
+		if (!first || job->task->line != first->task->line)
+			continue;
+		coming |= !job->started;
+		n_worked += job->started && job->worked;
+		if (job->started && !job->worked && !fresh)
+			fresh = job;
+	}
+	*to_work = first && fresh && n_worked < atomic_load(&first->key->batch);
+	if (*to_work)
+		return fresh;
+	if (!first || (coming && n_worked < atomic_load(&first->key->batch)))
+		return NULL;
+	for (job = first; job; job = job->next)
+		job->closing = job->started && job->worked && job->key == first->key;
+	return first;
+}
+
 static void *tail_main(void *arg)
 {
 	struct cuzk_instance *inst = arg;
 	struct job *job;
+	bool to_work;
 
 	for (;;) {
+		to_work = false;
 		pthread_mutex_lock(&inst->jobs_lock);
-		while (!(job = inst->jobs) ? !inst->stop : !job->started)
+		while (!(job = next_single(inst)) && !(job = next_of_batch(inst, &to_work))) {
+			if (!inst->jobs && inst->stop)
+				break;
 			pthread_cond_wait(&inst->jobs_wake, &inst->jobs_lock);
+		}
 		pthread_mutex_unlock(&inst->jobs_lock);
 		if (!job)
 			return NULL;
-		complete(inst, job);
+		if (to_work)
+			work(inst, job);
+		else
+			complete(inst, job);
 	}
 }
 
@@ -473,5 +570,6 @@ void job_cancel(struct cuzk_instance *inst, uint64_t tag)
 	for (job = inst->jobs; job; job = job->next)
 		if (job->tag == tag)
 			atomic_store(&job->cancelled, true);
+	pthread_cond_broadcast(&inst->jobs_wake);
 	pthread_mutex_unlock(&inst->jobs_lock);
 }
