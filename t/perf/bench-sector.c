@@ -14,9 +14,9 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -80,12 +80,79 @@ static void on_complete(void *ctx, uint64_t tag, const struct cuzk_result *resul
 	pthread_mutex_unlock(&b->lock);
 }
 
+static uint32_t count_done(struct bench *b)
+{
+	uint32_t n;
+
+	pthread_mutex_lock(&b->lock);
+	n = b->n_done;
+	pthread_mutex_unlock(&b->lock);
+	return n;
+}
+
 static void wait_done(struct bench *b, uint32_t n)
 {
 	pthread_mutex_lock(&b->lock);
 	while (b->n_done < n)
 		pthread_cond_wait(&b->changed, &b->lock);
 	pthread_mutex_unlock(&b->lock);
+}
+
+/* ---- host memory ---- */
+
+/*
+ * What the process holds of host memory.  Making parameters takes more than
+ * any proof: the peak is counted anew when they are there.  Pinned parameters
+ * are taken off where the kernel counts them as the process's (a driver may map
+ * them as a device's).
+ */
+struct host_memory {
+	uint64_t before, loaded, peak;	/* resident: opened, parameters there, at most since */
+	uint64_t pinned;		/* bytes of the parameters */
+	bool reset;			/* the peak could be counted anew */
+};
+
+/* A line of /proc/self/status in bytes; 0 where it is missing. */
+static uint64_t status_bytes(const char *name)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	unsigned long long kib, bytes = 0;
+	size_t len = strlen(name);
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, name, len) && sscanf(line + len, ": %llu kB", &kib) == 1)
+			bytes = kib << 10;
+	if (f)
+		fclose(f);
+	return bytes;
+}
+
+static void memory_loaded(struct host_memory *m)
+{
+	FILE *f;
+
+	malloc_trim(0);
+	f = fopen("/proc/self/clear_refs", "w");
+	m->reset = f && fputs("5", f) >= 0;
+	if (f && fclose(f))
+		m->reset = false;
+	m->loaded = status_bytes("VmRSS");
+}
+
+static void memory_report(struct host_memory *m)
+{
+	uint64_t off = m->loaded >= m->before + m->pinned ? m->pinned : 0;
+
+	m->peak = status_bytes("VmHWM");
+	printf("host memory beyond parameters: %.2f GiB at most%s\n",
+	       (m->peak > off ? m->peak - off : 0) / 1073741824.,
+	       m->reset ? "" : " (the making of parameters included)");
+	printf("  resident %.2f GiB at most; parameters pinned %.2f GiB, %s; %.2f GiB before they "
+	       "were made, %.2f GiB after\n",
+	       m->peak / 1073741824., m->pinned / 1073741824.,
+	       off ? "taken off" : m->pinned ? "not counted by the kernel" : "none to take off",
+	       m->before / 1073741824., m->loaded / 1073741824.);
 }
 
 static void *slurp(const char *path, size_t *size)
@@ -279,8 +346,12 @@ static int one_round(struct bench *b, const struct cuzk_request *req)
 	if (!b->results || !b->done_at)
 		die("results", NULL);
 	for (i = 0; i < b->n; i++) {
-		while ((ret = job_prove(b->inst, task, i, i + 1, &err)) == -EAGAIN)
-			wait_done(b, i + 1 - JOBS_MAX);
+		uint32_t done = count_done(b);
+
+		while ((ret = job_prove(b->inst, task, i, i + 1, &err)) == -EAGAIN) {
+			wait_done(b, done + 1);
+			done = count_done(b);
+		}
 		if (ret)
 			die("proving", &err);
 	}
@@ -360,8 +431,9 @@ int main(int argc, char **argv)
 	struct cuzk_option options[] = { { "params_dir", "/nonexistent" }, { NULL } };
 	struct cuzk_device device = { .size = sizeof(device) };
 	struct cuzk_error err = { .size = sizeof(err) };
+	struct host_memory memory = { 0 };
 	struct cuzk_request *req;
-	struct rusage usage;
+	struct gpu_stats stats;
 	unsigned int i;
 	int ret = 0;
 
@@ -377,12 +449,16 @@ int main(int argc, char **argv)
 	b.inst->blinding = (struct blinding){ .r = { { 27134 } }, .s = { { 17146 } } };
 	if (instance_self_test(b.inst, &err))
 		die("self-test", &err);
+	b.inst->ops->stats(b.inst->gpu, &stats);
+	memory.before = status_bytes("VmRSS");
+	memory.pinned = stats.host_bytes;
 	load_key(b.inst, request_circuit(b.inst, req));
+	b.inst->ops->stats(b.inst->gpu, &stats);
+	memory.pinned = stats.host_bytes - memory.pinned;
+	memory_loaded(&memory);
 	for (i = 0; i < opt.rounds; i++)
 		ret |= one_round(&b, req);
-	getrusage(RUSAGE_SELF, &usage);
-	printf("host memory at most %.2f GiB (the making of parameters included)\n",
-	       usage.ru_maxrss / 1048576.);
+	memory_report(&memory);
 	instance_remove(b.inst);
 	if (!opt.c1 && !opt.update)
 		request_free(req);
