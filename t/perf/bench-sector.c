@@ -9,7 +9,7 @@
  * with the files DIR/CIRCUIT-PARTITION.proof (or DIR/CIRCUIT.proof) that are there.
  *
  *   bench-sector [--backend gpu] [--device ID] [--threads N] [--vram MIB]
- *                [--rounds N] [--golden DIR]
+ *                [--host MIB] [--rounds N] [--golden DIR]
  *                REQUEST.json | --c1 FILE (porep-32g) | --update DIR (update-32g)
  */
 #include <errno.h>
@@ -35,7 +35,7 @@ static const char *const stage_names[CUZK_STAGE_COUNT] = {
 static struct {
 	const char *backend, *device, *golden, *c1, *update, *request;
 	unsigned int threads, rounds;
-	uint64_t vram;
+	uint64_t vram, host;
 	bool coset;		/* h and l rearranged, for four transforms */
 } opt = { .backend = "gpu", .rounds = 2 };
 
@@ -43,6 +43,7 @@ struct bench {
 	struct cuzk_instance *inst;
 	struct cuzk_result *results;
 	double *done_at;
+	struct gpu_stats before;	/* this round */
 	uint32_t n, n_done;
 	pthread_mutex_t lock;	/* n_done, results, done_at */
 	pthread_cond_t changed;
@@ -64,7 +65,7 @@ static void die(const char *what, const struct cuzk_error *err)
 
 static void on_log(void *ctx, int priority, const char *line)
 {
-	if (priority <= 4)
+	if (priority <= 6)
 		fprintf(stderr, "bench-sector: %s\n", line);
 }
 
@@ -291,9 +292,44 @@ static int compare_golden(const char *circuit, uint32_t partition, const uint8_t
 	return ret;
 }
 
+/* What the bus carried for n proofs in so many seconds. */
+static void report_bus(const struct bench *b, double seconds, uint64_t up, uint64_t down)
+{
+	const struct gpu_stats *s = &b->before;
+	struct gpu_stats now;
+	uint64_t bytes, ns;
+
+	b->inst->ops->stats(b->inst->gpu, &now);
+	bytes = now.stream_bytes - s->stream_bytes;
+	ns = now.stream_ns - s->stream_ns;
+	printf("  bus: %.3f GB up and %.3f GB down a partition, %.1f GB/s over all\n",
+	       up / 1e9 / b->n, down / 1e9 / b->n, (up + down) / 1e9 / seconds);
+	if (!bytes)
+		return;
+	printf("  points streamed: %.3f GB a partition at %.1f GB/s; the bus was busy %.1f ms a "
+	       "partition, work waited for it %.1f ms\n",
+	       bytes / 1e9 / b->n, ns ? bytes / (double)ns : 0, ns / 1e6 / b->n,
+	       (now.stream_wait_ns - s->stream_wait_ns) / 1e6 / b->n);
+}
+
+/* High-water marks against the budgets: true if they were kept. */
+static bool report_memory(uint64_t device, uint64_t host)
+{
+	bool kept = (!opt.vram || device <= opt.vram) && (!opt.host || host <= opt.host);
+
+	printf("  device memory at most %.2f GiB", device / 1073741824.);
+	if (opt.vram)
+		printf(" of %.2f", opt.vram / 1073741824.);
+	printf(", pinned host memory at most %.2f GiB", host / 1073741824.);
+	if (opt.host)
+		printf(" of %.2f", opt.host / 1073741824.);
+	puts(kept ? "" : ": OVER BUDGET");
+	return kept;
+}
+
 static int report(struct bench *b, const char *circuit, double admitted, double start, double end)
 {
-	uint64_t ns[CUZK_STAGE_COUNT] = { 0 }, peak = 0;
+	uint64_t ns[CUZK_STAGE_COUNT] = { 0 }, peak = 0, host_peak = 0, up = 0, down = 0;
 	unsigned int equal = 0, other = 0, good = 0;
 	uint32_t i;
 	int k;
@@ -309,6 +345,9 @@ static int report(struct bench *b, const char *circuit, double admitted, double 
 		for (k = 0; k < CUZK_STAGE_COUNT; k++)
 			ns[k] += r->stage_ns[k];
 		peak = r->device_peak > peak ? r->device_peak : peak;
+		host_peak = r->host_peak > host_peak ? r->host_peak : host_peak;
+		up += r->bytes_up;
+		down += r->bytes_down;
 		if (opt.golden) {
 			int c = compare_golden(circuit, i, r->proof);
 
@@ -322,7 +361,9 @@ static int report(struct bench *b, const char *circuit, double admitted, double 
 	       end - start, admitted - start, b->done_at[0] - start);
 	for (k = 1; k < CUZK_STAGE_COUNT; k++)
 		printf("  %-9s %8.1f ms\n", stage_names[k], ns[k] / 1e6 / b->n);
-	printf("  device memory at most %.2f GiB\n", peak / 1073741824.);
+	report_bus(b, end - start, up, down);
+	if (!report_memory(peak, host_peak))
+		other++;
 	fflush(stdout);
 	return good == b->n && !other ? 0 : 1;
 }
@@ -339,6 +380,7 @@ static int one_round(struct bench *b, const struct cuzk_request *req)
 	if (job_admit(b->inst, req, &task, &plan, &err))
 		die("admission", &err);
 	admitted = now();
+	b->inst->ops->stats(b->inst->gpu, &b->before);
 	b->n = plan.n_partitions;
 	b->n_done = 0;
 	b->results = calloc(b->n, sizeof(*b->results));
@@ -405,6 +447,8 @@ static void parse(int argc, char **argv)
 			opt.coset = !strcmp(value, "coset");
 		else if (!strcmp(argv[i], "--vram"))
 			opt.vram = strtoull(value, NULL, 10) << 20;
+		else if (!strcmp(argv[i], "--host"))
+			opt.host = strtoull(value, NULL, 10) << 20;
 		else
 			break;
 		i++;
@@ -412,7 +456,8 @@ static void parse(int argc, char **argv)
 	if (i < argc || (!opt.request && !opt.c1 && !opt.update)) {
 		fprintf(stderr,
 			"usage: bench-sector [--backend cpu|gpu] [--device ID] [--threads N] "
-			"[--vram MIB] [--rounds N] [--golden DIR] [--basis powers|coset] "
+			"[--vram MIB] [--host MIB] [--rounds N] [--golden DIR] "
+			"[--basis powers|coset] "
 			"REQUEST.json | --c1 FILE | --update DIR\n");
 		exit(2);
 	}
@@ -442,6 +487,7 @@ int main(int argc, char **argv)
 	device.id = opt.device;
 	device.threads = opt.threads;
 	device.vram_budget = opt.vram;
+	device.host_budget = opt.host;
 	read_request(&req);
 	if (instance_probe(&host, &device, options, &b.inst, &err))
 		die("opening the device", &err);
