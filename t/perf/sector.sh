@@ -4,10 +4,10 @@
 #
 # usage: sector.sh BINDIR [small|large]
 #
-# BINDIR has bench-sector and u-cuda-prove (a build's t/perf and t, or carried
-# copies).  Every proof is verified; those of t/data are compared byte by byte.
+# BINDIR has bench-sector, u-cuda-prove and u-cuda-stream (a build's t/perf and t, or
+# carried copies).  Every proof is verified; those of t/data are compared byte by byte.
 # Parameters are made on the device.  small: the 2 KiB sectors only; large: the
-# 32 GiB ones only.
+# 32 GiB ones only.  ROUNDS and BASES (powers coset) say how often and with what.
 set -u
 src=${CUZK_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 bin=$1
@@ -34,8 +34,10 @@ shutil.copyfileobj(lzma.open(sys.argv[1]), open(sys.argv[2], "wb"))' "$1" "$2"
 nvidia-smi -L 2>/dev/null
 if [ "${2:-}" != large ]; then
 section "the backend against the host's, function by function"
-"$bin/u-cuda-prove" --large >"$tmp/tap" || failed=1
-grep -v '^ok' "$tmp/tap"
+for t in u-cuda-prove u-cuda-stream; do
+	"$bin/$t" --large >"$tmp/tap" || failed=1
+	grep -v '^ok' "$tmp/tap"
+done
 
 for c in winning-2k window-2k porep-2k update-2k; do
 	section "$c"
@@ -50,14 +52,21 @@ if [ "${2:-}" != small ]; then
 	unxz_to "$data/update-32g/vanilla.tar.xz" "$tmp/vanilla.tar"
 	tar -xf "$tmp/vanilla.tar" -C "$tmp"
 	run "$bin/bench-sector" --golden "$data/update-32g" --rounds 1 --update "$tmp"
-	section "porep-32g: 10 partitions from C1 JSON, parameters resident"
 	unxz_to "$data/porep-32g/c1.json.xz" "$tmp/c1.json"
-	run "$bin/bench-sector" --golden "$data/porep-32g" --rounds "${ROUNDS:-2}" --c1 "$tmp/c1.json"
-	section "the same with h and l rearranged: four transforms"
-	run "$bin/bench-sector" --golden "$data/porep-32g" --rounds "${ROUNDS:-2}" --basis coset \
-		--c1 "$tmp/c1.json"
-	section "the same within 16 GiB of device memory"
-	run "$bin/bench-sector" --golden "$data/porep-32g" --rounds 1 --vram 16384 --c1 "$tmp/c1.json"
+	# VRAM in MiB (empty: all), BASIS, ROUNDS
+	porep() {
+		"$bin/bench-sector" --golden "$data/porep-32g" --rounds "$3" --basis "$2" \
+			${1:+--vram "$1"} --c1 "$tmp/c1.json" >"$tmp/$2${1:-}" || failed=1
+		cat "$tmp/$2${1:-}"
+	}
+	for basis in ${BASES:-powers coset}; do
+		section "porep-32g: 10 partitions from C1 JSON, basis $basis, parameters resident"
+		porep "" $basis "${ROUNDS:-2}"
+		section "the same within 16 GiB of device memory, parameters streamed"
+		porep 16384 $basis "${ROUNDS:-2}"
+		section "basis $basis: what streaming should cost, and does"
+		run python3 "$src/t/perf/stream-model.py" "$tmp/$basis" "$tmp/${basis}16384"
+	done
 fi
 [ $failed = 0 ] && echo "all checks passed" || echo "SOME CHECKS FAILED"
 exit $failed
