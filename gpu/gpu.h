@@ -234,7 +234,7 @@ struct gpu_ops {
 	 * w = root^(2^(32 - log_n)); points are of order r, or infinity.  It takes
 	 * n full products by a scalar and n/2 for each of the log_n stages: minutes
 	 * on a device for 2^27, and only for making parameters.  -ENOMEM: the points
-	 * do not fit.
+	 * do not fit.  After -EIO some of points may be results already.
 	 */
 	int (*transform_g1)(struct gpu *gpu, struct g1_affine *points, unsigned int log_n,
 			    const struct fr *root, const struct fr *factor, const struct fr *base);
