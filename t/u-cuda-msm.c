@@ -272,6 +272,56 @@ static void test_lists(size_t n, unsigned int k)
 	free(index);
 }
 
+/* Sums with scalars over the same points at once, by index and without. */
+static void test_msm_lists(size_t n, unsigned int k)
+{
+	struct g1_affine *points = calloc(n, sizeof(*points)), got[CUDA_LISTS];
+	struct scalar *scalars = calloc(n, sizeof(*scalars));
+	uint32_t *index = calloc(n, sizeof(*index));
+	CUdeviceptr p, x, s[CUDA_LISTS];
+	unsigned int j, good = 0;
+	struct g1 want[CUDA_LISTS][2], t;
+	size_t i;
+	int r;
+
+	for (i = 0; i < n; i++) {
+		struct scalar e = { { i + 1 } };
+
+		g1_mul_vartime(&t, &G1_GENERATOR, &e);
+		g1_to_affine(&points[i], &t);
+		index[i] = rng() % n;
+	}
+	p = up(points, n * sizeof(*points));
+	x = up(index, n * sizeof(*index));
+	for (j = 0; j < k; j++) {
+		make_scalars(scalars, n, j % MIX_COUNT);
+		s[j] = up(scalars, n * sizeof(*scalars));
+		g1_set_infinity(&want[j][0]);
+		g1_set_infinity(&want[j][1]);
+		for (i = 0; i < n; i++) {
+			g1_mul_vartime(&t, &points[i], &scalars[i]);
+			g1_add(&want[j][0], &want[j][0], &t);
+			g1_mul_vartime(&t, &points[index[i]], &scalars[i]);
+			g1_add(&want[j][1], &want[j][1], &t);
+		}
+	}
+	for (i = 0; i < 2; i++) {
+		r = cuda_msm_lists(ctx, CUDA_G1, p, k, s, i ? x : 0, n, got);
+		for (j = 0; j < k && !r; j++) {
+			g1_from_affine(&t, &got[j]);
+			good += g1_equal(&t, &want[j][i]);
+		}
+	}
+	ok(good == 2 * k, "%u msm over %zu points at once", k, n);
+	for (j = 0; j < k; j++)
+		cuda_free(ctx, s[j]);
+	cuda_free(ctx, p);
+	cuda_free(ctx, x);
+	free(points);
+	free(scalars);
+	free(index);
+}
+
 static void print_log(void *arg, int priority, const char *line)
 {
 	diag("%s", line);
@@ -305,6 +355,8 @@ int main(void)
 	test_lists(1, 1);
 	test_lists(300, 3);
 	test_lists(200, CUDA_LISTS);
+	test_msm_lists(1, 1);
+	test_msm_lists(60, 5);
 	ok(cuda_arena_used(ctx->arena) == used, "no device memory is left behind");
 	cuda_ctx_close(ctx);
 	return tap_done();

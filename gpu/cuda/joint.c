@@ -183,18 +183,19 @@ static int add_piece(struct joint *j, const struct cuda_piece *p, const uint32_t
 static int add_values(struct joint *j, enum cuda_vector v, CUdeviceptr points, bool aside)
 {
 	enum cuda_group group = cuda_vector_group(v);
-	union cuda_point point;
+	union cuda_point sums[CUDA_LISTS];
+	CUdeviceptr scalars[CUDA_LISTS];
 	unsigned int i;
-	int r = 0;
+	int r;
 
-	for (i = 0; i < j->k && j->s[0].n && !r; i++) {
-		r = device_progress(j->gpu, stage_of(v), j->srs->n[v], j->srs->n[v]);
-		if (!r)
-			r = cuda_msm(j->gpu->ctx, group, points, j->s[i].scalars,
-				     aside ? 0 : j->s[i].index, j->s[i].n, &point);
-		if (!r)
-			cuda_total_add(&j->totals[i], &point);
-	}
+	for (i = 0; i < j->k; i++)
+		scalars[i] = j->s[i].scalars;
+	r = device_progress(j->gpu, stage_of(v), j->srs->n[v], j->srs->n[v]);
+	if (!r)
+		r = cuda_msm_lists(j->gpu->ctx, group, points, j->k, scalars,
+				   aside ? 0 : j->s[0].index, j->s[0].n, sums);
+	for (i = 0; i < j->k && !r; i++)
+		cuda_total_add(&j->totals[i], (uint8_t *)sums + i * cuda_point_size(group));
 	return r;
 }
 

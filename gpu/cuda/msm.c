@@ -331,11 +331,7 @@ void msm_window_bias(int c, int windows, uint32_t bias[9])
 	}
 }
 
-/*
- * Cost in additions: n a window for the lists, sorting included, and for each
- * bucket two sums that cost about two list additions each.
- */
-static int choose_window(uint64_t n)
+int msm_choose_window(uint64_t n)
 {
 	uint64_t best_cost = UINT64_MAX;
 	int c, best = 4;
@@ -444,20 +440,28 @@ int msm_sum_buckets(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr buc
 	return r;
 }
 
-int msm_group(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
-	      CUdeviceptr scalars, CUdeviceptr index, uint32_t n, const struct msm_cut *cut,
+int msm_group(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points, unsigned int k,
+	      const CUdeviceptr *scalars, CUdeviceptr index, uint32_t n, const struct msm_cut *cut,
 	      int first, int count, CUdeviceptr bias, CUdeviceptr buckets)
 {
-	uint32_t pairs = n * (uint32_t)count, keys = (uint32_t)count << (cut->c - 1);
+	uint32_t each = n * (uint32_t)count, row = (uint32_t)count << (cut->c - 1);
+	uint32_t pairs = k * each, keys = k * row, first_key;
 	int c = cut->c, r;
 	struct msm_work w;
+	unsigned int j;
 
 	r = msm_work_alloc(ctx, group, pairs, keys, &w);
 	if (r)
 		return r;
 	w.buckets = buckets;
-	r = CUDA_RUN(ctx, msm_digits, n, THREADS, &scalars, &index, &n, &c, &first, &count, &bias,
-		     &w.keys[0], &w.values[0]);
+	for (j = 0; j < k && !r; j++) {
+		CUdeviceptr s = scalars[j], to_keys = w.keys[0] + 4 * (uint64_t)j * each;
+		CUdeviceptr to_values = w.values[0] + 4 * (uint64_t)j * each;
+
+		first_key = j * row;
+		r = CUDA_RUN(ctx, msm_digits, n, THREADS, &s, &index, &n, &c, &first, &count, &bias,
+			     &first_key, &keys, &to_keys, &to_values);
+	}
 	if (!r)
 		r = sort_pairs(ctx, &w, pairs, keys);
 	if (!r)
@@ -486,7 +490,7 @@ static int msm_windows(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr 
 		if (left > cut->per_batch)
 			left = cut->per_batch;
 		for (at = 0; at < left && !r; at += cut->per_group)
-			r = msm_group(ctx, group, points, scalars, index, n, cut, batch + at,
+			r = msm_group(ctx, group, points, 1, &scalars, index, n, cut, batch + at,
 				      left - at < cut->per_group ? left - at : cut->per_group, bias,
 				      buckets + point * n_buckets * (uint64_t)at);
 		if (!r)
@@ -541,7 +545,7 @@ int cuda_msm(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 	if (n >= 1ull << 31)
 		return -EINVAL;
 	for (;;) {
-		cut.c = choose_window(piece);
+		cut.c = msm_choose_window(piece);
 		if (!piece || cut_bytes(ctx, group, piece, cut.c, 1, 1) <= room)
 			break;
 		if (piece < 1024)

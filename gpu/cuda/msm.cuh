@@ -50,13 +50,14 @@ static __device__ __forceinline__ scalar_t load_scalar(const scalar_t *p)
  * is enough.  bias holds K in 9 words.
  *
  * Writes windows first..first+count of all n scalars: pair i of window w at
- * (w - first) * n + i.  Bucket of a digit d != 0: |d| - 1, behind those of the
- * group's windows before it; digit 0 gets the bucket behind the last.
+ * (w - first) * n + i.  Bucket of a digit d != 0: |d| - 1, behind first_key and those
+ * of the windows before it; digit 0 gets none, the bucket behind the last.
  * index, if not NULL, gives the point of scalar i.
  */
 extern "C" __global__ __launch_bounds__(256)
 void msm_digits(const scalar_t *scalars, const uint32_t *index, uint32_t n, int c, int first,
-		int count, const uint32_t *bias, uint32_t *keys, uint32_t *values)
+		int count, const uint32_t *bias, uint32_t first_key, uint32_t none, uint32_t *keys,
+		uint32_t *values)
 {
 	uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
 	uint32_t s[10], neg, half = 1u << (c - 1);
@@ -108,9 +109,10 @@ void msm_digits(const scalar_t *scalars, const uint32_t *index, uint32_t n, int 
 		v = __funnelshift_r(lo, hi, bit & 31) & ((half << 1) - 1);
 		d = (int)v - (int)half;
 		if (d == 0)
-			key = (uint32_t)count * half;
+			key = none;
 		else
-			key = (uint32_t)(w - first) * half + (uint32_t)(d < 0 ? -d : d) - 1;
+			key = first_key + (uint32_t)(w - first) * half +
+			      (uint32_t)(d < 0 ? -d : d) - 1;
 		keys[(size_t)(w - first) * n + i] = key;
 		values[(size_t)(w - first) * n + i] = point | (neg ^ (d < 0 ? MSM_SIGN : 0));
 	}

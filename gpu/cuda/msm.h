@@ -60,6 +60,11 @@ uint64_t cuda_pieces_cost(const struct cuda_ctx *ctx, uint64_t n, uint64_t piece
 int cuda_sum_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 		   unsigned int k, const CUdeviceptr *values, const uint64_t *n, void *out);
 
+/* k sums as cuda_msm's with the same points, and index, made together. */
+int cuda_msm_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
+		   unsigned int k, const CUdeviceptr *scalars, CUdeviceptr index, uint64_t n,
+		   void *out);
+
 /* out[0..n] = exclusive prefix sums of in[0..n), out may be in (of n + 1 words). */
 int cuda_scan(struct cuda_ctx *ctx, CUdeviceptr in, CUdeviceptr out, uint32_t n,
 	      CUdeviceptr scratch);

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gpu/cuda/msm_work.h"
 #include "gpu/cuda/total.h"
@@ -132,5 +133,113 @@ int cuda_sum_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr poin
 	cuda_free(ctx, sums);
 	for (j = 0; j < k && !r; j++)
 		cuda_total_get(&totals[j], (uint8_t *)out + cuda_point_size(group) * j);
+	return r;
+}
+
+/* ---- with scalars ---- */
+
+/* As many of the k as fit with all their windows; 0: not one. */
+static unsigned int at_once(const struct cuda_ctx *ctx, enum cuda_group group, unsigned int k,
+			    uint64_t n, const struct msm_cut *cut)
+{
+	uint64_t room = cuda_arena_largest(ctx->arena) / 8 * 7;
+	uint64_t windows = (uint64_t)cut->windows, keys = windows << (cut->c - 1);
+	unsigned int j = 0;
+
+	while (j < k && n * windows * (j + 1) <= MSM_GROUP_PAIRS &&
+	       msm_work_bytes(ctx, group, n * windows * (j + 1), keys * (j + 1)) +
+			       2 * cuda_point_size(group) * keys * (j + 1) <= room)
+		j++;
+	return j;
+}
+
+static void combine(enum cuda_group group, const uint8_t *sums, const struct msm_cut *cut,
+		    void *out)
+{
+	struct g1 g1;
+	struct g2 g2;
+
+	if (group == CUDA_G1) {
+		msm_combine_g1((const struct g1_xyzz *)sums, cut->windows, cut->c, &g1);
+		g1_to_affine(out, &g1);
+	} else {
+		msm_combine_g2((const struct g2_xyzz *)sums, cut->windows, cut->c, &g2);
+		g2_to_affine(out, &g2);
+	}
+}
+
+/* Buckets of that many rows, each a window of some sum, to the sums of the rows. */
+static int sum_rows(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr buckets,
+		    uint32_t n_buckets, uint32_t rows, uint8_t *sums)
+{
+	uint32_t batch = (uint32_t)(MSM_BATCH_BUCKETS / n_buckets), at;
+	uint64_t size = cuda_point_size(group);
+	int r = 0;
+
+	for (at = 0; at < rows && !r; at += batch)
+		r = msm_sum_buckets(ctx, group, buckets + size * n_buckets * at, n_buckets,
+				    rows - at < batch ? rows - at : batch, sums + 2 * size * at);
+	return r;
+}
+
+/* j sums at once, all their windows. */
+static int sums_at_once(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
+			unsigned int j, const CUdeviceptr *scalars, CUdeviceptr index, uint32_t n,
+			const struct msm_cut *cut, CUdeviceptr bias, uint8_t *out)
+{
+	uint32_t n_buckets = 1u << (cut->c - 1), rows = j * (uint32_t)cut->windows;
+	uint64_t size = cuda_point_size(group);
+	CUdeviceptr buckets = 0;
+	uint8_t *sums;
+	unsigned int i;
+	int r;
+
+	sums = aligned_alloc(16, 2 * size * rows);
+	if (!sums)
+		return -ENOMEM;
+	r = cuda_alloc(ctx, &buckets, size * n_buckets * rows);
+	if (!r)
+		r = msm_group(ctx, group, points, j, scalars, index, n, cut, 0, cut->windows, bias,
+			      buckets);
+	if (!r)
+		r = sum_rows(ctx, group, buckets, n_buckets, rows, sums);
+	cuda_free(ctx, buckets);
+	for (i = 0; i < j && !r; i++)
+		combine(group, sums + 2 * size * (uint64_t)cut->windows * i, cut, out + size * i);
+	free(sums);
+	return r;
+}
+
+int cuda_msm_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
+		   unsigned int k, const CUdeviceptr *scalars, CUdeviceptr index, uint64_t n,
+		   void *out)
+{
+	struct msm_cut cut = { .c = msm_choose_window(n) };
+	uint64_t size = cuda_point_size(group);
+	CUdeviceptr bias_dev = 0;
+	unsigned int most, i, j;
+	uint8_t *to = out;
+	uint32_t bias[9];
+	int r;
+
+	if (n >= 1ull << 31)
+		return -EINVAL;
+	cut.windows = (MSM_SCALAR_BITS + cut.c - 1) / cut.c;
+	msm_window_bias(cut.c, cut.windows, bias);
+	r = cuda_alloc(ctx, &bias_dev, sizeof(bias));
+	if (!r)
+		r = cuda_copy_up(ctx, bias_dev, bias, sizeof(bias));
+	most = at_once(ctx, group, k, n, &cut);
+	for (i = 0; i < k && !r; i += j) {
+		j = k - i < most ? k - i : most;
+		if (j > 1 && n) {
+			r = sums_at_once(ctx, group, points, j, scalars + i, index, (uint32_t)n,
+					 &cut, bias_dev, to + size * i);
+			continue;
+		}
+		j = 1;
+		r = cuda_msm(ctx, group, points, scalars[i], index, n, to + size * i);
+	}
+	cuda_free(ctx, bias_dev);
 	return r;
 }

@@ -131,7 +131,7 @@ static int add_part(struct cuda_pieces *p, struct cuda_ctx *ctx, CUdeviceptr poi
 	for (at = 0; at < p->windows && !r; at += cut.per_group) {
 		int left = p->windows - at;
 
-		r = msm_group(ctx, CUDA_G1, points, scalars, 0, n, &cut, at,
+		r = msm_group(ctx, CUDA_G1, points, 1, &scalars, 0, n, &cut, at,
 			      left < cut.per_group ? left : cut.per_group, p->bias,
 			      to + row * (uint64_t)at);
 	}

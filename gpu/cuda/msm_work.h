@@ -64,9 +64,18 @@ struct msm_cut {
 
 /* bias = sum over windows of 2^(c-1) 2^(c w), in 9 words */
 void msm_window_bias(int c, int windows, uint32_t bias[9]);
-/* Lists to buckets, of count windows from first on. */
-int msm_group(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
-	      CUdeviceptr scalars, CUdeviceptr index, uint32_t n, const struct msm_cut *cut,
+/*
+ * Cost in additions: n a window for the lists, sorting included, and for each
+ * bucket two sums that cost about two list additions each.
+ */
+int msm_choose_window(uint64_t n);
+/*
+ * Lists to buckets, of count windows from first on: those of the first of k
+ * vectors of scalars, then those of the second and so on.  All have n scalars
+ * and the same points.
+ */
+int msm_group(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points, unsigned int k,
+	      const CUdeviceptr *scalars, CUdeviceptr index, uint32_t n, const struct msm_cut *cut,
 	      int first, int count, CUdeviceptr bias, CUdeviceptr buckets);
 /* Sums the buckets of count windows, n_buckets (a power of two) each; sums[count] on the host. */
 int msm_sum_buckets(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr buckets,
