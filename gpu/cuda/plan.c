@@ -39,7 +39,7 @@
 #define KEEP_PRICE 100
 #define LARGE (1ull << 30)	/* parameters whose place is worth a line in the log */
 #define LOADED_AT_ONCE (1u << 20)	/* points, base.c; srs.c takes half as many */
-#define LOADING_BYTES 768		/* a point of those in G2: before and after, sums, products */
+#define LOADING_BYTES 768		/* a point of those in G2: two forms, sums, products */
 
 static uint64_t vector_bytes(const struct gpu_srs *srs, enum cuda_vector v)
 {
