@@ -73,6 +73,7 @@ struct gpu_stats {
 	uint64_t device_bytes, device_peak;
 	uint64_t host_bytes, host_peak;
 	uint64_t bytes_up, bytes_down;	/* moved by that proof */
+	uint64_t up_ns;		/* in which bytes_up were on their way; 0: nothing crosses a bus */
 	uint64_t longest_step_ns;	/* of the device, as far as it tells; since open */
 	/*
 	 * Since the device was opened: points that came from the host for proofs,

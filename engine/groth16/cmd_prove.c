@@ -142,6 +142,7 @@ static int write_proofs(struct offline *o, struct file_new *file, struct cuzk_er
 static void print_report(const struct offline *o, const char *circuit, const char *out)
 {
 	uint64_t ns[CUZK_STAGE_COUNT] = { 0 }, host_peak = 0, device_peak = 0;
+	uint64_t up = 0, down = 0, up_ns = 0;
 	uint32_t i;
 	int k;
 
@@ -152,13 +153,17 @@ static void print_report(const struct offline *o, const char *circuit, const cha
 			host_peak = o->results[i].host_peak;
 		if (o->results[i].device_peak > device_peak)
 			device_peak = o->results[i].device_peak;
+		up += o->results[i].bytes_up;
+		down += o->results[i].bytes_down;
+		up_ns += o->results[i].up_ns;
 	}
 	printf("{\n  \"circuit\": \"%s\",\n  \"partitions\": %u,\n  \"verified\": true,\n  \"proof_file\": ",
 	       circuit, o->n);
 	command_put_string(out);
 	printf(",\n  \"host_bytes_reserved\": %" PRIu64 ",\n  \"host_bytes_peak\": %" PRIu64
-	       ",\n  \"device_bytes_peak\": %" PRIu64 ",\n  \"seconds\": {", o->peak, host_peak,
-	       device_peak);
+	       ",\n  \"device_bytes_peak\": %" PRIu64 ",\n  \"bytes_up\": %" PRIu64
+	       ",\n  \"bytes_down\": %" PRIu64 ",\n  \"up_gb_per_s\": %.3f,\n  \"seconds\": {",
+	       o->peak, host_peak, device_peak, up, down, up_ns ? (double)up / up_ns : 0.0);
 	for (k = 1; k < CUZK_STAGE_COUNT; k++)
 		printf("%s\n    \"%s\": %.3f", k == 1 ? "" : ",", stage_names[k], ns[k] / 1e9);
 	printf("\n  }\n}\n");

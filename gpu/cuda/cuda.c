@@ -78,6 +78,26 @@ void device_streamed(struct gpu *gpu, uint64_t bytes, uint64_t ns, uint64_t wait
 	pthread_mutex_unlock(&gpu->stats_lock);
 }
 
+struct device_traffic device_traffic(struct gpu *gpu)
+{
+	struct device_traffic t = { gpu->ctx->bytes_up, gpu->ctx->bytes_down, 0 };
+
+	pthread_mutex_lock(&gpu->stats_lock);
+	t.up_ns = gpu->stats.stream_ns;
+	pthread_mutex_unlock(&gpu->stats_lock);
+	return t;
+}
+
+void device_traffic_add(struct gpu *gpu, struct device_traffic *t,
+			const struct device_traffic *since, unsigned int sharers)
+{
+	struct device_traffic now = device_traffic(gpu);
+
+	t->bytes_up += (now.bytes_up - since->bytes_up) / sharers;
+	t->bytes_down += (now.bytes_down - since->bytes_down) / sharers;
+	t->up_ns += (now.up_ns - since->up_ns) / sharers;
+}
+
 void device_memory(struct gpu *gpu)
 {
 	pthread_mutex_lock(&gpu->stats_lock);

@@ -87,6 +87,17 @@ struct gpu_cs {
 	CUdeviceptr a_density, b_density;	/* over the aux variables */
 };
 
+/* What has gone over the bus, and how long bytes to the device were on their way. */
+struct device_traffic {
+	uint64_t bytes_up, bytes_down, up_ns;
+};
+
+/* Since the device was opened; of up_ns the points alone. */
+struct device_traffic device_traffic(struct gpu *gpu);
+/* To t, one of so many that share it: all that has gone since. */
+void device_traffic_add(struct gpu *gpu, struct device_traffic *t,
+			const struct device_traffic *since, unsigned int sharers);
+
 /* A witness on the device. */
 struct device_witness {
 	CUdeviceptr bits, full, inputs;
@@ -248,7 +259,7 @@ struct gpu_job {
 	struct gpu_srs *srs;
 	struct device_witness w;
 	uint64_t ns[GPU_STAGE_N];
-	uint64_t bytes_up, bytes_down;
+	struct device_traffic traffic;
 	struct gpu_sums sums;
 	bool has_h, has_others;		/* of the sums */
 	int status;			/* why it cannot be finished */

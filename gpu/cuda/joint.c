@@ -280,8 +280,7 @@ static void collect(struct joint *j, const struct gpu_job *first)
 
 int cuda_joint_sums(struct gpu *gpu, struct gpu_job *first)
 {
-	struct cuda_ctx *ctx = gpu->ctx;
-	uint64_t up = ctx->bytes_up, down = ctx->bytes_down;
+	struct device_traffic before = device_traffic(gpu);
 	struct joint *j = calloc(1, sizeof(*j));
 	unsigned int i;
 	int r;
@@ -303,8 +302,7 @@ int cuda_joint_sums(struct gpu *gpu, struct gpu_job *first)
 	for (i = 0; i < j->k; i++) {
 		struct gpu_job *job = j->jobs[i];
 
-		job->bytes_up += (ctx->bytes_up - up) / j->k;
-		job->bytes_down += (ctx->bytes_down - down) / j->k;
+		device_traffic_add(gpu, &job->traffic, &before, j->k);
 		if (r)
 			continue;
 		j->sums[i].h = job->sums.h;

@@ -99,7 +99,8 @@ int cuda_prove_start(struct gpu *gpu, struct gpu_cs *cs, struct gpu_srs *srs,
 		     const struct cs_witness *w, bool check_satisfied, struct gpu_job **out,
 		     uint64_t *bad_row)
 {
-	uint64_t up = gpu->ctx->bytes_up, start = device_now_ns();
+	struct device_traffic before = device_traffic(gpu);
+	uint64_t start = device_now_ns();
 	struct gpu_job *job;
 	int r;
 
@@ -127,7 +128,8 @@ int cuda_prove_start(struct gpu *gpu, struct gpu_cs *cs, struct gpu_srs *srs,
 		return r;
 	}
 	job->ns[GPU_STAGE_UPLOAD] = device_now_ns() - start;
-	job->bytes_up = gpu->ctx->bytes_up - up;
+	device_traffic_add(gpu, &job->traffic, &before, 1);
+	job->traffic.up_ns += job->ns[GPU_STAGE_UPLOAD];
 	job_add(gpu, job);
 	*out = job;
 	return 0;
@@ -290,7 +292,7 @@ static int sum_others(struct gpu *gpu, struct gpu_job *job)
 int cuda_prove_work(struct gpu *gpu, struct gpu_job *job)
 {
 	struct cuda_ctx *ctx = gpu->ctx;
-	uint64_t up = ctx->bytes_up, down = ctx->bytes_down;
+	struct device_traffic before = device_traffic(gpu);
 	int r = job->status;
 
 	if (r || job->has_h)
@@ -300,15 +302,14 @@ int cuda_prove_work(struct gpu *gpu, struct gpu_job *job)
 		r = sum_h(gpu, job, &job->sums.h);
 	job->has_h = !r;
 	job->status = r;
-	job->bytes_up += ctx->bytes_up - up;
-	job->bytes_down += ctx->bytes_down - down;
+	device_traffic_add(gpu, &job->traffic, &before, 1);
 	return r;
 }
 
 static int finish(struct gpu *gpu, struct gpu_job *job)
 {
 	struct cuda_ctx *ctx = gpu->ctx;
-	uint64_t up = ctx->bytes_up, down = ctx->bytes_down;
+	struct device_traffic before = device_traffic(gpu);
 	int r;
 
 	if (job->has_others)
@@ -322,8 +323,7 @@ static int finish(struct gpu *gpu, struct gpu_job *job)
 	if (job->srs->streamed)
 		return cuda_joint_sums(gpu, job);
 	r = sum_others(gpu, job);
-	job->bytes_up += ctx->bytes_up - up;
-	job->bytes_down += ctx->bytes_down - down;
+	device_traffic_add(gpu, &job->traffic, &before, 1);
 	return r;
 }
 
@@ -338,8 +338,9 @@ int cuda_prove_finish(struct gpu *gpu, struct gpu_job *job, struct gpu_sums *out
 	sums = job->sums;
 	pthread_mutex_lock(&gpu->stats_lock);
 	memcpy(gpu->stats.ns, job->ns, sizeof(job->ns));
-	gpu->stats.bytes_up = job->bytes_up;
-	gpu->stats.bytes_down = job->bytes_down;
+	gpu->stats.bytes_up = job->traffic.bytes_up;
+	gpu->stats.bytes_down = job->traffic.bytes_down;
+	gpu->stats.up_ns = job->traffic.up_ns;
 	pthread_mutex_unlock(&gpu->stats_lock);
 	job_free(gpu, job);
 	device_memory(gpu);

@@ -137,6 +137,7 @@ struct cuzk_result {
 	uint32_t sticky;		/* the device is lost: the process must end */
 	uint32_t invalid;		/* a proof was made and did not verify */
 	char text[CUZK_ERROR_TEXT];
+	uint64_t up_ns;			/* since ABI 1.2: in which bytes_up were on their way */
 };
 
 /* ---- what the host gives ---- */
