@@ -221,6 +221,9 @@ static void count_result(struct instance *inst, const struct cuzk_result *result
 {
 	if (result->device_peak > inst->counts.device_peak)
 		inst->counts.device_peak = result->device_peak;
+	inst->counts.bytes_up += result->bytes_up;
+	inst->counts.bytes_down += result->bytes_down;
+	inst->counts.up_ns += result->up_ns;
 	if (!result->status) {
 		inst->counts.completed++;
 		inst->faults_in_row = 0;

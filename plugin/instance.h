@@ -234,6 +234,7 @@ struct instance_status {
 	uint64_t host_reserved, host_peak, host_budget;	/* bytes */
 	uint64_t resident, resident_peak;
 	uint64_t device_peak;		/* of the last partitions */
+	uint64_t bytes_up, bytes_down, up_ns;	/* moved by all partitions; since open */
 	struct instance_memory memory[INSTANCE_MEMORY_MAX];
 	uint32_t n_memory;
 	uint32_t stage;			/* of tag 0 work: start, self-test, preload */

@@ -48,6 +48,8 @@ struct part {
 	uint64_t started_us;		/* RUNNING or DONE: when it was handed over */
 	uint64_t done_us;		/* DONE */
 	uint64_t stage_ns[16];		/* DONE: by enum cuzk_stage */
+	uint64_t bytes_up, bytes_down;	/* DONE: moved to and from the device */
+	uint64_t up_ns;			/* DONE: in which bytes_up were on their way */
 	uint8_t proof[CUZK_PARTITION_PROOF_SIZE];	/* DONE */
 };
 

@@ -139,6 +139,10 @@ static int send_journal(int priority, const struct log_fields *f, const char *li
 			add_number(&set, "CUZK_GPU", f->gpu);
 		if (f->duration_us)
 			add_number(&set, "CUZK_DURATION_USEC", (int64_t)f->duration_us);
+		if (f->bytes_up)
+			add_number(&set, "CUZK_BYTES_UP", (int64_t)f->bytes_up);
+		if (f->bytes_down)
+			add_number(&set, "CUZK_BYTES_DOWN", (int64_t)f->bytes_down);
 	}
 	return sd_journal_sendv(set.iov, set.n);
 }

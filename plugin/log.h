@@ -31,6 +31,7 @@ struct log_fields {
 	int64_t partition;		/* CUZK_PARTITION */
 	int64_t gpu;			/* CUZK_GPU: ordinal of the instance */
 	uint64_t duration_us;		/* CUZK_DURATION_USEC */
+	uint64_t bytes_up, bytes_down;	/* CUZK_BYTES_UP, CUZK_BYTES_DOWN: to and from the device */
 };
 
 #define LOG_FIELDS_INIT { .partition = -1, .gpu = -1 }

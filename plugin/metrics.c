@@ -190,6 +190,9 @@ static void workers_text(const struct service *svc, FILE *f)
 		{ "host_peak_bytes", "gauge", "Most host memory that it had reserved." },
 		{ "host_budget_bytes", "gauge", "Host memory that it may reserve; 0: no limit." },
 		{ "device_peak_bytes", "gauge", "Device memory used by the last partitions." },
+		{ "bytes_up_total", "counter", "Bytes moved to the device by partitions." },
+		{ "bytes_down_total", "counter", "Bytes moved from the device by partitions." },
+		{ "up_seconds_total", "counter", "Time in which bytes to the device were on their way." },
 	};
 	struct instance_status st;
 	char name[64];
@@ -206,7 +209,8 @@ static void workers_text(const struct service *svc, FILE *f)
 			const double values[] = {
 				worker_usable(w), w->n_running, st.starts, st.faults, st.completed,
 				st.failed, st.invalid, st.resident, st.resident_peak, st.host_reserved, st.host_peak,
-				st.host_budget, st.device_peak,
+				st.host_budget, st.device_peak, st.bytes_up, st.bytes_down,
+				st.up_ns / 1e9,
 			};
 
 			worker_text(w, &st, f, rows[r].name, values[r]);

@@ -270,9 +270,11 @@ static void worker_json(const struct service *svc, const struct worker *w, FILE 
 	fprintf(f, ",\"pid\":%d,\"starts\":%" PRIu64 ",\"faults\":%" PRIu64 ",\"completed\":%"
 		PRIu64 ",\"failed\":%" PRIu64 ",\"invalid\":%" PRIu64 ",\"resident_bytes\":%" PRIu64
 		",\"host_reserved_bytes\":%" PRIu64 ",\"host_peak_bytes\":%" PRIu64
-		",\"host_budget_bytes\":%" PRIu64 ",\"device_peak_bytes\":%" PRIu64,
+		",\"host_budget_bytes\":%" PRIu64 ",\"device_peak_bytes\":%" PRIu64
+		",\"bytes_up\":%" PRIu64 ",\"bytes_down\":%" PRIu64 ",\"up_seconds\":%.6f",
 		(int)st.pid, st.starts, st.faults, st.completed, st.failed, st.invalid, st.resident,
-		st.host_reserved, st.host_peak, st.host_budget, st.device_peak);
+		st.host_reserved, st.host_peak, st.host_budget, st.device_peak, st.bytes_up,
+		st.bytes_down, st.up_ns / 1e9);
 	fprintf(f, ",\"memory\":[");
 	for (i = 0; i < st.n_memory; i++) {
 		fprintf(f, "%s{\"name\":", i ? "," : "");

@@ -11,12 +11,13 @@
 
 #include "plugin/service.h"
 
+/* args: the JSON of more to show, "": nothing. */
 static void event(FILE *f, const char *name, const char *category, uint64_t start, uint64_t length,
-		  uint32_t row, bool *first)
+		  uint32_t row, const char *args, bool *first)
 {
 	fprintf(f, "%s{\"name\":\"%s\",\"cat\":\"%s\",\"ph\":\"X\",\"ts\":%" PRIu64
-		",\"dur\":%" PRIu64 ",\"pid\":1,\"tid\":%u}", *first ? "" : ",\n", name, category,
-		start, length, row);
+		",\"dur\":%" PRIu64 ",\"pid\":1,\"tid\":%u%s%s}", *first ? "" : ",\n", name,
+		category, start, length, row, *args ? ",\"args\":" : "", args);
 	*first = false;
 }
 
@@ -32,19 +33,22 @@ static void part_events(const struct job *job, uint32_t i, FILE *f, bool *first)
 {
 	const struct part *part = &job->parts[i];
 	uint64_t start = part->started_us - job->accepted_us, at = start, us;
-	char name[64];
+	char name[64], moved[160];
 	uint32_t s;
 
 	if (part->state != PART_DONE || !part->started_us)
 		return;		/* not yet, or before a restart */
 	snprintf(name, sizeof(name), "partition %u", i);
+	snprintf(moved, sizeof(moved), "{\"bytes_up\":%" PRIu64 ",\"bytes_down\":%" PRIu64
+		 ",\"up_us\":%" PRIu64 ",\"up_gb_per_s\":%.3f}", part->bytes_up, part->bytes_down,
+		 part->up_ns / 1000, part->up_ns ? (double)part->bytes_up / part->up_ns : 0.0);
 	event(f, name, "partition", start, part->done_us - part->started_us, part->worker + 1,
-	      first);
+	      moved, first);
 	for (s = CUZK_STAGE_PARAMS; s < CUZK_STAGE_COUNT; s++) {
 		us = part->stage_ns[s] / 1000;
 		if (!us)
 			continue;
-		event(f, config_stage_name(s), "stage", at, us, part->worker + 1, first);
+		event(f, config_stage_name(s), "stage", at, us, part->worker + 1, "", first);
 		at += us;
 	}
 }
@@ -60,7 +64,8 @@ void trace_json(const struct service *svc, const struct job *job, FILE *f)
 	for (i = 0; i < svc->n_workers; i++)
 		row_name(f, i + 1, instance_name(svc->workers[i].inst), &first);
 	if (job->started_us)
-		event(f, "queued", "job", 0, job->started_us - job->accepted_us, 0, &first);
+		event(f, "queued", "job", 0, job->started_us - job->accepted_us, 0, "",
+		      &first);
 	for (i = 0; job->planned && i < job->plan.n_partitions; i++)
 		part_events(job, i, f, &first);
 	fprintf(f, "\n]}\n");

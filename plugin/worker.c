@@ -325,6 +325,7 @@ static void note_done(struct service *svc, struct worker *w, struct job *job,
 {
 	struct log_fields f = LOG_FIELDS_INIT;
 	double *average = &svc->part_us[job->kind];
+	char moved[128] = "";
 	uint32_t i;
 
 	f.job = job->id;
@@ -340,10 +341,16 @@ static void note_done(struct service *svc, struct worker *w, struct job *job,
 	for (i = 0; i < CUZK_STAGE_COUNT; i++)
 		if (part->stage_ns[i])
 			hist_add(&svc->stage[i], part->stage_ns[i] / 1000);
+	f.bytes_up = part->bytes_up;
+	f.bytes_down = part->bytes_down;
+	if (part->bytes_up && part->up_ns)
+		snprintf(moved, sizeof(moved), "; %" PRIu64 " KiB up at %.2f GB/s, %" PRIu64
+			 " KiB down", part->bytes_up >> 10,
+			 (double)part->bytes_up / part->up_ns, part->bytes_down >> 10);
 	log_event(job->plan.n_partitions > 1 ? LOG_INFO : LOG_DEBUG, &f,
-		  "job %s: partition %u done on %s in %" PRIu64 " ms (%u of %u)", job->id,
+		  "job %s: partition %u done on %s in %" PRIu64 " ms (%u of %u)%s", job->id,
 		  partition, instance_name(w->inst), took / 1000, job->n_done,
-		  job->plan.n_partitions);
+		  job->plan.n_partitions, moved);
 }
 
 static void part_done(struct worker *w, struct job *job, uint32_t partition,
@@ -357,6 +364,9 @@ static void part_done(struct worker *w, struct job *job, uint32_t partition,
 	part->done_us = part->started_us + took;
 	memcpy(part->proof, result->proof, sizeof(part->proof));
 	memcpy(part->stage_ns, result->stage_ns, sizeof(part->stage_ns));
+	part->bytes_up = result->bytes_up;
+	part->bytes_down = result->bytes_down;
+	part->up_ns = result->up_ns;
 	job->n_done++;
 	note_done(svc, w, job, part, partition, took);
 	if (job->state != JOB_WAITING)
