@@ -151,7 +151,8 @@ static int device_sums(struct command_device *dev, struct sources *s, struct gpu
 				 strerror(-ret));
 	ret = dev->ops->srs_load(dev->gpu, &s->desc, 1, &srs, &bad);
 	if (ret == -EBADMSG) {
-		params_bad_point(s->params ? s->params : s->zkey, bad, err);
+		ret = params_bad_point(s->params ? &s->p : NULL, s->params ? s->params : s->zkey, 1,
+				       bad, err);
 		goto err_cs;
 	}
 	if (ret) {

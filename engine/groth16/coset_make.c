@@ -59,7 +59,8 @@ static int decode(const struct coset_source *from, enum params_section section, 
 	progress_tell(from->progress, "decode", 0, d->n);
 	tpool_run(from->pool, decode_piece, d, (d->n + PIECE - 1) / PIECE);
 	if (d->bad)
-		return params_bad_point(from->name, (uint64_t)section << 56 | (d->bad - 1), err);
+		return params_bad_point(from->params, from->name, 1,
+					(uint64_t)section << 56 | (d->bad - 1), err);
 	return 0;
 }
 

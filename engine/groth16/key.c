@@ -265,7 +265,10 @@ static int make(struct cuzk_instance *inst, struct key *key, bool only_kept,
 	}
 	ret = load_srs(inst, key, only_kept, &bad);
 	if (ret == -EBADMSG) {
-		params_bad_point(name, bad, err);
+		ret = params_bad_point(&key->params, name, inst->options.full_check ? 2 : 1, bad,
+				       err);
+		if (ret == -EIO)
+			atomic_store(&inst->lost, true);
 		goto err_close_kept;
 	}
 	if (ret) {

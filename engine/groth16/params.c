@@ -220,12 +220,40 @@ int params_check_points(const struct params *p, const char *name, int level, str
 	return 0;
 }
 
-int params_bad_point(const char *name, uint64_t bad, struct cuzk_error *err)
+static enum point_status look_at(const struct params *p, unsigned int section, uint64_t index,
+				 unsigned int flags)
+{
+	const uint8_t *point = p->data + p->section[section].offset +
+			       index * sections[section].point_size;
+	struct g1_affine p1;
+	struct g2_affine p2;
+
+	if (sections[section].point_size == G1_UNCOMPRESSED_SIZE)
+		return g1_from_uncompressed(&p1, point, flags);
+	return g2_from_uncompressed(&p2, point, flags);
+}
+
+int params_bad_point(const struct params *p, const char *name, int level, uint64_t bad,
+		     struct cuzk_error *err)
 {
 	unsigned int section = bad >> 56;
 	uint64_t index = bad & ((1ull << 56) - 1);
+	enum point_status status;
 
-	return error_set(err, PARAMS, -EBADMSG,
-			 "%s: section %s: point %" PRIu64 " is not a valid point of the curve",
-			 name, section < PARAMS_SECTIONS ? sections[section].name : "?", index);
+	if (!p)
+		return error_set(err, PARAMS, -EBADMSG, "%s: section %s: point %" PRIu64
+				 " is not a valid point of the curve", name,
+				 section < PARAMS_SECTIONS ? sections[section].name : "?", index);
+	if (section >= PARAMS_SECTIONS || index >= p->section[section].count)
+		return error_set(err, CUZK_ERROR_DEVICE, -EIO,
+				 "%s: the device found a bad point where none is: it computes wrongly",
+				 name);
+	status = look_at(p, section, index, level < 2 ? POINT_ANY_ORDER : 0);
+	if (status == POINT_OK)
+		return error_set(err, CUZK_ERROR_DEVICE, -EIO,
+				 "%s: section %s: the device finds point %" PRIu64
+				 " bad, which is good: it computes wrongly",
+				 name, sections[section].name, index);
+	return error_set(err, PARAMS, -EBADMSG, "%s: section %s: point %" PRIu64 " %s", name,
+			 sections[section].name, index, point_status_str(status));
 }

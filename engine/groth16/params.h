@@ -54,7 +54,13 @@ void params_srs_desc(const struct params *p, struct gpu_srs_desc *desc);
  */
 int params_check_points(const struct params *p, const char *name, int level, struct tpool *pool,
 			const struct progress *progress, struct cuzk_error *err);
-/* What srs_load() reported as *bad, in words: CUZK_ERROR_PARAMS and -EBADMSG. */
-int params_bad_point(const char *name, uint64_t bad, struct cuzk_error *err);
+/*
+ * What srs_load() with a check of level reported as *bad, in words.  The point is
+ * looked at again here: bad it is CUZK_ERROR_PARAMS and -EBADMSG, good or not
+ * there it is the device that errs, CUZK_ERROR_DEVICE and -EIO.  p NULL: it is
+ * not to be had, and the report is believed.
+ */
+int params_bad_point(const struct params *p, const char *name, int level, uint64_t bad,
+		     struct cuzk_error *err);
 
 #endif
