@@ -239,10 +239,24 @@ static int job_start(struct cuzk_instance *inst, struct job *job, struct cuzk_er
 	return 0;
 }
 
+/*
+ * A partition that did not start completes where its host has to know more than an error: the end
+ * that cancel() promises, or a device that is lost, with which this process ends.
+ */
+static int end_early(struct cuzk_instance *inst, uint64_t tag, int status,
+		     const struct cuzk_error *err)
+{
+	struct cuzk_result result = { .size = sizeof(result), .status = status, .cls = err->cls };
+
+	result.sticky = atomic_load(&inst->lost);
+	memcpy(result.text, err->text, sizeof(result.text));
+	inst->host.complete(inst->host.ctx, tag, &result);
+	return 0;
+}
+
 int job_prove(struct cuzk_instance *inst, struct cuzk_task *task, uint32_t partition, uint64_t tag,
 	      struct cuzk_error *err)
 {
-	struct cuzk_result result = { .size = sizeof(result) };
 	struct job *job, **p;
 	unsigned int n_jobs;
 	int ret;
@@ -251,7 +265,8 @@ int job_prove(struct cuzk_instance *inst, struct cuzk_task *task, uint32_t parti
 		return error_set(err, CUZK_ERROR_INTERNAL, -EINVAL, "partition %u of %u", partition,
 				 vanilla_partitions(task->vanilla));
 	if (atomic_load(&inst->lost))
-		return error_set(err, CUZK_ERROR_DEVICE, -EIO, "the device failed before");
+		return end_early(inst, tag, error_set(err, CUZK_ERROR_DEVICE, -EIO,
+						      "the device failed before"), err);
 	pthread_mutex_lock(&inst->jobs_lock);
 	n_jobs = inst->n_jobs;
 	pthread_mutex_unlock(&inst->jobs_lock);
@@ -294,14 +309,9 @@ int job_prove(struct cuzk_instance *inst, struct cuzk_task *task, uint32_t parti
 	pthread_mutex_unlock(&inst->jobs_lock);
 	if (ret)
 		job_release(inst, job);
-	if (ret != -ECANCELED)
-		return ret;
-	/* the end that cancel() promises */
-	result.status = ret;
-	result.cls = err->cls;
-	memcpy(result.text, err->text, sizeof(result.text));
-	inst->host.complete(inst->host.ctx, tag, &result);
-	return 0;
+	if (ret == -ECANCELED || (ret && atomic_load(&inst->lost)))
+		return end_early(inst, tag, ret, err);
+	return ret;
 }
 
 /* A proof that does not verify: was it the witness, or the device? */
@@ -399,6 +409,7 @@ static int finish(struct cuzk_instance *inst, struct job *job, struct cuzk_resul
 		job->stage_ns[stages[i]] = stats->ns[i];
 	result->bytes_up = stats->bytes_up;
 	result->bytes_down = stats->bytes_down;
+	result->up_ns = stats->up_ns;
 	result->host_peak = stats->host_peak;
 	result->device_peak = stats->device_peak;
 	if (ret)
