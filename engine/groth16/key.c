@@ -295,17 +295,25 @@ int key_make(struct cuzk_instance *inst, struct key *key, struct cuzk_error *err
 	return make(inst, key, false, err);
 }
 
+/* What needs gpu_lock of giving a key back. */
+static void unload(struct cuzk_instance *inst, struct key *key)
+{
+	if (key->gpu_srs)
+		inst->ops->srs_unload(inst->gpu, key->gpu_srs);
+	if (key->gpu_cs)
+		inst->ops->cs_unload(inst->gpu, key->gpu_cs);
+	key->gpu_srs = NULL;
+	key->gpu_cs = NULL;
+}
+
 void key_free(struct cuzk_instance *inst, struct key *key)
 {
 	char name[64];
 
 	if (!key)
 		return;
-	if (key->gpu_srs)
-		inst->ops->srs_unload(inst->gpu, key->gpu_srs);
+	unload(inst, key);
 	kept_close(&key->kept);
-	if (key->gpu_cs)
-		inst->ops->cs_unload(inst->gpu, key->gpu_cs);
 	pvk_close(key->pvk);
 	coset_close(&key->coset);
 	params_close(&key->params);
@@ -467,7 +475,10 @@ static void add_users(struct cuzk_instance *inst, struct circuit_state *line, in
 	pthread_mutex_unlock(&inst->circuits_lock);
 }
 
-/* Nobody shall have it any more, but at the instance's end. */
+/*
+ * Nobody shall have it any more, but at the instance's end.  It is unloaded, and no lock is held:
+ * to unmap tens of gigabytes takes a while, and the proof before may be at its end.
+ */
 static void drop(struct cuzk_instance *inst, struct key *key)
 {
 	bool kept = key->kept.map && key->line;
@@ -531,7 +542,11 @@ int key_get(struct cuzk_instance *inst, struct circuit_state *line, uint64_t tag
 			break;
 		instance_log(inst, LOG_INFO, "the parameters of %s make room for those of %s",
 			     old->circuit.name, line->circuit.name);
+		unload(inst, old);
+		pthread_mutex_unlock(&inst->gpu_lock);
 		drop(inst, old);
+		pthread_mutex_lock(&inst->gpu_lock);
+		inst->gpu_tag = tag;
 	}
 	pthread_mutex_unlock(&inst->gpu_lock);
 	if (ret) {
@@ -576,8 +591,9 @@ int key_evict(struct cuzk_instance *inst, struct circuit_state *line, bool *was,
 	*bytes = key ? key->reserved : 0;
 	if (key) {
 		pthread_mutex_lock(&inst->gpu_lock);
-		drop(inst, key);
+		unload(inst, key);
 		pthread_mutex_unlock(&inst->gpu_lock);
+		drop(inst, key);
 	}
 	return 0;
 }
