@@ -31,6 +31,7 @@ static void push_locked(struct child *c, struct child_queue *q, const struct chi
 	w->next = NULL;
 	*q->tail = w;
 	q->tail = &w->next;
+	c->worked = true;
 	pthread_cond_broadcast(&c->changed);
 }
 

@@ -2,6 +2,7 @@
 /* child.c - the process of one instance: its life and its reader thread */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,6 +16,7 @@
 #include "plugin/child.h"
 
 #define TICK_MS 1000
+#define TRIM_TICKS 2
 #define CIRCUITS_TICKS 5	/* the engine may have found a file changed */
 
 uint64_t child_now_ms(void)
@@ -223,6 +225,24 @@ static void tell_circuits(struct child *c)
 		child_send_circuits(c);
 }
 
+/*
+ * Once after work, when there is none: the heap's free pages go back.  It takes
+ * the allocator's locks for long, so not while anything is proved or admitted.
+ */
+static void trim_heap(struct child *c)
+{
+	bool idle;
+
+	pthread_mutex_lock(&c->lock);
+	idle = !c->worked && !c->tags && !c->owner_work.head && !c->admission_work.head;
+	c->worked = false;
+	pthread_mutex_unlock(&c->lock);
+	if (!idle)
+		c->idle_ticks = 0;
+	else if (c->idle_ticks < TRIM_TICKS && ++c->idle_ticks == TRIM_TICKS)
+		malloc_trim(0);
+}
+
 /* Until the owner has ended. */
 static void read_messages(struct child *c, struct wire_message *msg)
 {
@@ -238,6 +258,7 @@ static void read_messages(struct child *c, struct wire_message *msg)
 			ticked = child_now_ms();
 			if (!(++c->ticks % CIRCUITS_TICKS))
 				tell_circuits(c);
+			trim_heap(c);
 			child_send_memory(c);
 		}
 		if (r <= 0 || !fds[0].revents)

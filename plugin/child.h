@@ -99,6 +99,7 @@ struct child {
 	bool serving;			/* after READY */
 	bool has_urgent;		/* the urgent thread runs */
 	bool stopping;
+	bool worked;			/* lock: something was queued since the last tick */
 	uint32_t start_stage;		/* of tag 0 */
 	uint64_t start_sent_ms;
 
@@ -108,6 +109,7 @@ struct child {
 	struct child_memory memory[WIRE_MEMORY_MAX];
 	unsigned int n_memory;
 	unsigned int ticks;		/* reader */
+	unsigned int idle_ticks;	/* reader: without work, since there was some */
 	uint64_t resident_peak;		/* reader: as seen once a second */
 	uint64_t memory_sent;		/* reader: resident + reserved when last sent */
 

@@ -2,6 +2,7 @@
 /* service.c - a job's beginning and end, the loop's turns, ready, reload and stop */
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -12,6 +13,7 @@
 #include "plugin/service.h"
 
 #define TICK_US 1000000ull
+#define TRIM_TICKS 2
 #define DRAIN_EXTRA_US 10000000ull	/* beyond the partitions: answers, journal, children */
 
 uint64_t now_us(void)
@@ -216,6 +218,19 @@ void service_wake(struct service *svc)
 	sd_event_source_set_enabled(svc->sched_source, SD_EVENT_ONESHOT);
 }
 
+/*
+ * Once after work, when there is none: what requests left in the heap goes back.
+ * It takes the allocator's locks for long, so not while a client waits.
+ */
+static void trim_heap(struct service *svc)
+{
+	if (svc->jobs.n_waiting || svc->accepted != svc->trimmed_at)
+		svc->idle_ticks = 0;
+	else if (svc->idle_ticks < TRIM_TICKS && ++svc->idle_ticks == TRIM_TICKS)
+		malloc_trim(0);
+	svc->trimmed_at = svc->accepted;
+}
+
 static int on_tick(sd_event_source *source, uint64_t usec, void *ctx)
 {
 	struct service *svc = ctx;
@@ -226,6 +241,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *ctx)
 	warm_tick(svc);
 	for (i = 0; i < svc->n_workers; i++)
 		worker_tick(&svc->workers[i]);
+	trim_heap(svc);
 	service_show(svc);
 	if (svc->draining) {
 		notify_progress(svc->notify);

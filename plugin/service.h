@@ -60,6 +60,8 @@ struct worker {
 	uint64_t last_circuit;		/* hash of the one that it proved last */
 	bool tested;			/* it passed its self-test at least once */
 	uint64_t told_peak;		/* resident bytes that the journal has */
+	uint32_t width;			/* partitions that its memory had room for; 0: not known */
+	uint64_t width_until_us;	/* then more are tried again */
 	bool stale;			/* it has worked since it told its circuits */
 };
 
@@ -93,6 +95,8 @@ struct service {
 	struct list loadings;
 	sd_event_source *sched_source;	/* deferred: something changed */
 	sd_event_source *timer;		/* the next time at which sched_run() may do more */
+	uint64_t trimmed_at;		/* accepted, when the heap was looked at last */
+	unsigned int idle_ticks;	/* ticks without a job since then */
 	sd_event_source *tick;		/* each second: deadlines, expiry, STATUS= */
 	sd_event_source *rpc_source, *journal_source;
 	struct listener *listener;
