@@ -42,14 +42,29 @@ static uint64_t read_number(const char *dir, const char *name)
 	return value;
 }
 
-/* What one group leaves; its page cache counts as used, which errs on the safe side. */
-static uint64_t group_available(const char *dir, uint64_t kept)
-{
-	uint64_t max = read_number(dir, "memory.max"), used;
+/* A version of control groups: where its memory controller is and what it calls things. */
+struct hierarchy {
+	const char *line, *root, *max, *used;
+};
 
-	if (max == UINT64_MAX)
+static const struct hierarchy hierarchies[] = {
+	{ "0::", "", "memory.max", "memory.current" },
+	/* "no limit" is a number near 2^63 there */
+	{ ":memory:", "/memory", "memory.limit_in_bytes", "memory.usage_in_bytes" },
+};
+
+/* What one group leaves; its page cache counts as used, which errs on the safe side. */
+static uint64_t group_available(const struct hierarchy *h, const char *group, uint64_t kept)
+{
+	uint64_t max, used;
+	char dir[768];
+
+	if (snprintf(dir, sizeof(dir), "%s%s", h->root, group) >= (int)sizeof(dir))
 		return UINT64_MAX;
-	used = read_number(dir, "memory.current");
+	max = read_number(dir, h->max);
+	if (max >= UINT64_MAX >> 2)
+		return UINT64_MAX;
+	used = read_number(dir, h->used);
 	if (used == UINT64_MAX)
 		return max;
 	/* a group made after a restart was never charged for what was kept over it */
@@ -58,28 +73,47 @@ static uint64_t group_available(const char *dir, uint64_t kept)
 	return used < max ? max - used : 0;
 }
 
-/* The least that the own control group and those above it leave. */
-static uint64_t cgroup_available(uint64_t kept)
+/*
+ * The least that a group and those above it leave.  A container may not see its group by the name
+ * that the kernel gives; the root of what it sees is the group then.
+ */
+static uint64_t groups_available(const struct hierarchy *h, char *group, uint64_t kept)
 {
-	FILE *f = fopen("/proc/self/cgroup", "re");
-	uint64_t least = UINT64_MAX, left;
-	char line[512], *dir = NULL, *slash;
+	uint64_t least = group_available(h, "", kept), left;
+	char *slash;
 
-	if (!f)
-		return UINT64_MAX;
-	while (fgets(line, sizeof(line), f))
-		if (!strncmp(line, "0::", 3))
-			dir = line + 3;
-	fclose(f);
-	if (!dir)
-		return UINT64_MAX;
-	dir[strcspn(dir, "\n")] = '\0';
-	while ((slash = strrchr(dir, '/'))) {
-		left = group_available(dir, kept);
+	group[strcspn(group, "\n")] = '\0';
+	while ((slash = strrchr(group, '/'))) {
+		left = group_available(h, group, kept);
 		if (left < least)
 			least = left;
 		*slash = '\0';
 	}
+	return least;
+}
+
+static uint64_t cgroup_available(uint64_t kept)
+{
+	FILE *f = fopen("/proc/self/cgroup", "re");
+	uint64_t least = UINT64_MAX, left;
+	char line[512], *group;
+	size_t i;
+
+	if (!f)
+		return UINT64_MAX;
+	while (fgets(line, sizeof(line), f)) {
+		for (i = 0; i < sizeof(hierarchies) / sizeof(hierarchies[0]); i++) {
+			group = strstr(line, hierarchies[i].line);
+			if (!group || (!i && group != line))
+				continue;
+			left = groups_available(&hierarchies[i],
+						group + strlen(hierarchies[i].line), kept);
+			if (left < least)
+				least = left;
+			break;
+		}
+	}
+	fclose(f);
 	return least;
 }
 
