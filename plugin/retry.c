@@ -4,8 +4,9 @@
  *
  * A wrong request fails its job.  Anything else is tried again: once on the
  * same instance, then on another, at last on a CPU instance when there is one,
- * at most config retries times.  A shortage of memory is no failure: the
- * partition waits and comes again, but not for ever.  A job under which
+ * at most config retries times.  A shortage of memory is no failure: where others
+ * have the memory, the instance gets fewer at a time; else the partition waits and
+ * comes again, but not for ever.  A job under which
  * config poison_deaths instances died fails, so that it cannot take the
  * service down.
  */
@@ -18,6 +19,7 @@
 #define SHORTAGE_FIRST_US 200000ull	/* pause after the first shortage, doubles */
 #define SHORTAGE_LAST_US 30000000ull
 #define SHORTAGES_MAX 20
+#define NARROW_US 30000000ull		/* so long after a shortage no more are tried at a time */
 #define CPU_AFTER 3			/* failures after which only a CPU instance is asked */
 
 static bool is_cpu(const struct worker *w)
@@ -85,10 +87,17 @@ static void count_failure(struct service *svc, const struct worker *w, struct pa
 	svc->reproved++;
 }
 
-static void shortage(struct service *svc, struct worker *w, struct part *part)
+static void shortage(struct service *svc, struct worker *w, const struct job *job,
+		     struct part *part)
 {
 	uint64_t pause = SHORTAGE_FIRST_US << (part->shortages < 8 ? part->shortages : 8);
 
+	/* others have the memory: it goes when one of them is done, and that is nobody's failure */
+	if (w->n_running > w->n_urgent && job->priority != SUBMIT_PRIORITY_CRITICAL) {
+		w->width = w->n_running - w->n_urgent;
+		w->width_until_us = now_us() + NARROW_US;
+		return;
+	}
 	if (pause > SHORTAGE_LAST_US)
 		pause = SHORTAGE_LAST_US;
 	part->shortages++;
@@ -114,7 +123,7 @@ void retry_failed(struct service *svc, struct worker *w, struct job *job, uint32
 		return;
 	case CUZK_ERROR_RESOURCE:
 		if (part->shortages < SHORTAGES_MAX) {
-			shortage(svc, w, part);
+			shortage(svc, w, job, part);
 			log_event(LOG_WARNING, &f,
 				  "job %s: partition %u on %s waits for memory: %s", job->id, partition, instance_name(w->inst), text);
 			return;

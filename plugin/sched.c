@@ -133,7 +133,7 @@ static bool fits_suspects(const struct worker *w, const struct job *job)
 	return !job->deaths || (!w->n_running && !w->n_admitting);
 }
 
-static bool has_room(const struct worker *w, const struct choice *c)
+static bool has_room(const struct worker *w, const struct choice *c, uint64_t now)
 {
 	uint32_t depth = w->device->depth;
 
@@ -141,6 +141,8 @@ static bool has_room(const struct worker *w, const struct choice *c)
 		return w->n_urgent < URGENT_MAX;
 	if (c->rank == SUBMIT_PRIORITY_CRITICAL)
 		depth++;
+	else if (w->width && w->width < depth && w->width_until_us > now)
+		depth = w->width;
 	return w->n_running - w->n_urgent < depth;
 }
 
@@ -176,7 +178,7 @@ static bool choose(const struct service *svc, const struct worker *w, uint64_t n
 		c.rank = rank(svc, c.job, now);
 		c.warm = is_warm(w, c.job);
 		c.urgent = instance_takes_urgent(w->inst) && is_urgent(svc, c.job, now);
-		if (!has_room(w, &c) || (best->job && !before(&c, best)))
+		if (!has_room(w, &c, now) || (best->job && !before(&c, best)))
 			continue;
 		if (!find_part(svc, w, c.job, now, &c.partition))
 			continue;
