@@ -200,6 +200,7 @@ static int probe(const struct cuzk_host *host, const struct cuzk_device *device,
 	pthread_cond_init(&inst->jobs_wake, NULL);
 	pthread_mutex_init(&inst->scrub_lock, NULL);
 	pthread_cond_init(&inst->scrub_wake, NULL);
+	pthread_cond_init(&inst->kept_changed, NULL);
 	ret = read_options(&inst->options, options, err);
 	if (ret)
 		goto err_remove;
@@ -221,6 +222,8 @@ static int probe(const struct cuzk_host *host, const struct cuzk_device *device,
 	ret = job_start_tail(inst, err);
 	if (!ret)
 		ret = scrub_start(inst, err);
+	if (!ret)
+		ret = kept_verify_start(inst, err);
 	if (ret)
 		goto err_remove;
 	*out = inst;
@@ -250,6 +253,7 @@ void instance_remove(struct cuzk_instance *inst)
 	if (!inst)
 		return;
 	scrub_stop(inst);
+	kept_verify_stop(inst);
 	job_stop_tail(inst);
 	if (inst->gpu) {
 		key_evict_all(inst);
@@ -257,6 +261,7 @@ void instance_remove(struct cuzk_instance *inst)
 	}
 	tpool_close(inst->admit_pool);
 	tpool_close(inst->pool);
+	pthread_cond_destroy(&inst->kept_changed);
 	pthread_cond_destroy(&inst->scrub_wake);
 	pthread_mutex_destroy(&inst->scrub_lock);
 	pthread_cond_destroy(&inst->jobs_wake);

@@ -11,7 +11,8 @@
  *
  * Locks, none taken inside another but as said:
  *   gpu_lock		the struct gpu and everything loaded on it
- *   keys_lock		the list of loaded keys and their users; inside gpu_lock or alone
+ *   keys_lock		the list of loaded keys, their users, what is verified of them;
+ *			inside gpu_lock or alone
  *   circuits_lock	the table of circuits' states; innermost, inside keys_lock in scrub.c
  *   jobs_lock		the jobs in flight; innermost
  *   scrub_lock		sleep and end of the scrubber; innermost
@@ -60,6 +61,7 @@ struct circuit_state {
 	uint64_t device_bytes;	/* the device's, likewise */
 	char reason[256];	/* circuits_lock */
 	bool probed;
+	bool kept_bad;		/* gpu_lock: what the host keeps of it is damaged */
 	char digest[DIGEST_HEX];	/* the manifest's, and the file's; "": not known */
 };
 
@@ -77,6 +79,11 @@ struct key {
 	struct pvk *pvk;
 	atomic_uint batch;		/* proofs that are finished together; 0: not asked yet */
 	uint64_t reserved;		/* host bytes, in the name of "params CIRCUIT" */
+	/* keys_lock: kept memory that is not verified yet, see kept_verify.c */
+	bool unseen, damaged;
+	bool checking;			/* the verifier reads it */
+	bool wanted, let_go;		/* somebody waits for it; for an end of reading it */
+	uint64_t seen_blocks;
 	unsigned int users;		/* keys_lock: jobs that need it */
 	uint64_t used_at;		/* keys_lock: for the least recently used one */
 };
@@ -123,6 +130,10 @@ struct cuzk_instance {
 	pthread_mutex_t keys_lock;
 	struct key *keys;
 	uint64_t clock;
+	pthread_cond_t kept_changed;	/* unseen, checking, wanted of a key; kept_stop */
+	bool kept_stop;
+	pthread_t verifier;
+	bool has_verifier;
 
 	pthread_mutex_t circuits_lock;
 	struct circuit_state *circuits;
@@ -179,6 +190,8 @@ void key_put(struct cuzk_instance *inst, struct key *key);
 /* -EBUSY while it has users. 0 with *was false when it is not loaded. */
 int key_evict(struct cuzk_instance *inst, struct circuit_state *line, bool *was, uint64_t *bytes);
 void key_evict_all(struct cuzk_instance *inst);
+/* The verifier's: takes out what is damaged, for good. */
+void key_drop_damaged(struct cuzk_instance *inst);
 /* Loads what the host has kept for us; costs next to nothing. */
 void key_restore(struct cuzk_instance *inst);
 /* Looks at a circuit's file: state, reason and bytes of line. Not thread safe. */

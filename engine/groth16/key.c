@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <syslog.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "engine/circuits/cache.h"
@@ -217,6 +218,7 @@ static int load_new(struct cuzk_instance *inst, struct key *key, struct gpu_srs_
 	ret = kept_seal(inst, key, &key->kept);
 	if (ret)
 		return ret;
+	key->line->kept_bad = false;
 	desc->memory = key->kept.points;
 	desc->prepared = true;
 	return inst->ops->srs_load(inst->gpu, desc, check, &key->gpu_srs, bad);
@@ -232,7 +234,8 @@ static int load_srs(struct cuzk_instance *inst, struct key *key, bool only_kept,
 	if (key->coset.inputs)
 		coset_srs_desc(&key->coset, &desc);
 	if (key->line && kept_offered(inst)) {
-		if (!kept_take(inst, key, &desc, &key->kept)) {
+		if (!key->line->kept_bad && !kept_take(inst, key, &desc, &key->kept)) {
+			key->unseen = true;
 			desc.memory = key->kept.points;
 			desc.prepared = true;
 		} else if (only_kept) {
@@ -441,7 +444,7 @@ static struct key *take_oldest(struct cuzk_instance *inst)
 
 	pthread_mutex_lock(&inst->keys_lock);
 	for (p = &inst->keys; *p; p = &(*p)->next)
-		if (!(*p)->users && (!oldest || (*p)->used_at < (*oldest)->used_at))
+		if (!(*p)->users && !(*p)->checking && (!oldest || (*p)->used_at < (*oldest)->used_at))
 			oldest = p;
 	if (oldest) {
 		key = *oldest;
@@ -451,17 +454,45 @@ static struct key *take_oldest(struct cuzk_instance *inst)
 	return key;
 }
 
-static struct key *take_user(struct cuzk_instance *inst, const struct circuit_state *line)
+/* Under keys_lock. */
+static struct key *find_key(struct cuzk_instance *inst, const struct circuit_state *line)
+{
+	struct key *key;
+
+	for (key = inst->keys; key && key->line != line; key = key->next)
+		;
+	return key;
+}
+
+/* Under keys_lock, which it gives up meanwhile: the key is being verified, says the heartbeat. */
+static void wait_seen(struct cuzk_instance *inst, struct key *key, uint64_t tag)
+{
+	uint64_t done = key->seen_blocks, all = kept_blocks(&key->kept);
+	struct timespec until;
+
+	key->wanted = true;
+	pthread_cond_broadcast(&inst->kept_changed);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec++;
+	pthread_cond_timedwait(&inst->kept_changed, &inst->keys_lock, &until);
+	pthread_mutex_unlock(&inst->keys_lock);
+	inst->host.heartbeat(inst->host.ctx, tag, CUZK_STAGE_PARAMS, done, all);
+	pthread_mutex_lock(&inst->keys_lock);
+}
+
+/* NULL: there is none, or what there was is damaged. */
+static struct key *take_user(struct cuzk_instance *inst, const struct circuit_state *line,
+			     uint64_t tag)
 {
 	struct key *key;
 
 	pthread_mutex_lock(&inst->keys_lock);
-	for (key = inst->keys; key; key = key->next)
-		if (key->line == line) {
-			key->users++;
-			key->used_at = ++inst->clock;
-			break;
-		}
+	while ((key = find_key(inst, line)) && key->unseen)
+		wait_seen(inst, key, tag);
+	if (key) {
+		key->users++;
+		key->used_at = ++inst->clock;
+	}
 	pthread_mutex_unlock(&inst->keys_lock);
 	return key;
 }
@@ -497,7 +528,29 @@ static void add_key(struct cuzk_instance *inst, struct key *key, unsigned int us
 	key->used_at = ++inst->clock;
 	key->next = inst->keys;
 	inst->keys = key;
+	pthread_cond_broadcast(&inst->kept_changed);
 	pthread_mutex_unlock(&inst->keys_lock);
+}
+
+void key_drop_damaged(struct cuzk_instance *inst)
+{
+	struct key **p, *key = NULL;
+
+	/* before anybody can load it again, which puts other memory in its place */
+	pthread_mutex_lock(&inst->gpu_lock);
+	pthread_mutex_lock(&inst->keys_lock);
+	for (p = &inst->keys; *p && !(*p)->damaged; p = &(*p)->next)
+		;
+	key = *p;
+	if (key) {
+		*p = key->next;
+		key->line->kept_bad = true;
+	}
+	pthread_cond_broadcast(&inst->kept_changed);
+	pthread_mutex_unlock(&inst->keys_lock);
+	if (key)
+		drop(inst, key);
+	pthread_mutex_unlock(&inst->gpu_lock);
 }
 
 /* An error that will not go away by itself marks the circuit. */
@@ -510,20 +563,13 @@ static void mark_bad(struct cuzk_instance *inst, struct circuit_state *line,
 	pthread_mutex_unlock(&inst->circuits_lock);
 }
 
-int key_get(struct cuzk_instance *inst, struct circuit_state *line, uint64_t tag,
-	    struct key **out, bool *was, struct cuzk_error *err)
+static int load(struct cuzk_instance *inst, struct circuit_state *line, uint64_t tag,
+		struct key **key, struct cuzk_error *err)
 {
-	struct key *key, *old;
+	struct key *old;
 	uint32_t state;
 	int ret;
 
-	key = take_user(inst, line);
-	if (key) {
-		add_users(inst, line, 1);
-		*was = true;
-		*out = key;
-		return 0;
-	}
 	pthread_mutex_lock(&inst->circuits_lock);
 	state = line->state;
 	if (state == CUZK_PARAMS_ABSENT || state == CUZK_PARAMS_BAD)
@@ -536,7 +582,7 @@ int key_get(struct cuzk_instance *inst, struct circuit_state *line, uint64_t tag
 	pthread_mutex_lock(&inst->gpu_lock);
 	inst->gpu_job = NULL;
 	inst->gpu_tag = tag;
-	while ((ret = key_load(inst, line, false, &key, err)) == -ENOMEM) {
+	while ((ret = key_load(inst, line, false, key, err)) == -ENOMEM) {
 		old = take_oldest(inst);
 		if (!old)
 			break;
@@ -549,15 +595,32 @@ int key_get(struct cuzk_instance *inst, struct circuit_state *line, uint64_t tag
 		inst->gpu_tag = tag;
 	}
 	pthread_mutex_unlock(&inst->gpu_lock);
-	if (ret) {
-		if (err->cls == CUZK_ERROR_PARAMS)
-			mark_bad(inst, line, err);
-		return ret;
+	if (ret && err->cls == CUZK_ERROR_PARAMS)
+		mark_bad(inst, line, err);
+	return ret;
+}
+
+int key_get(struct cuzk_instance *inst, struct circuit_state *line, uint64_t tag,
+	    struct key **out, bool *was, struct cuzk_error *err)
+{
+	struct key *key;
+	bool unseen;
+	int ret;
+
+	*was = true;
+	while (!(key = take_user(inst, line, tag))) {
+		*was = false;
+		ret = load(inst, line, tag, &key, err);
+		if (ret)
+			return ret;
+		/* what another instance has put is verified before it is used, like what was kept */
+		unseen = key->unseen;
+		add_key(inst, key, unseen ? 0 : 1);
+		set_state(inst, line, CUZK_PARAMS_HOT);
+		if (!unseen)
+			break;
 	}
-	add_key(inst, key, 1);
-	set_state(inst, line, CUZK_PARAMS_HOT);
 	add_users(inst, line, 1);
-	*was = false;
 	*out = key;
 	return 0;
 }
@@ -576,6 +639,11 @@ int key_evict(struct cuzk_instance *inst, struct circuit_state *line, bool *was,
 	int ret = 0;
 
 	pthread_mutex_lock(&inst->keys_lock);
+	while ((key = find_key(inst, line)) && key->checking) {
+		key->let_go = true;
+		pthread_cond_wait(&inst->kept_changed, &inst->keys_lock);
+	}
+	key = NULL;
 	for (p = &inst->keys; *p && (*p)->line != line; p = &(*p)->next)
 		;
 	if (*p && (*p)->users) {
