@@ -68,7 +68,7 @@ took() {
 }
 
 findings() {
-	find "$dir/findings/$1" -type f | wc -l
+	find "$dir/findings/$1" -type f 2>/dev/null | wc -l
 }
 
 # fuzz NAME SECONDS: one run of a target, added to its total
