@@ -244,6 +244,16 @@ static inline bool wait_ready(struct record *r)
 	       r->state == INSTANCE_READY;
 }
 
+/* Not where there is no process: signals to 0 go to the whole process group, make's too. */
+static inline void signal_child(struct record *r, int sig)
+{
+	struct instance_status s;
+
+	instance_status(r->inst, &s);
+	if (s.pid > 0)
+		kill(s.pid, sig);
+}
+
 /* Packs a PoRep request for a sector, and notes its digest. */
 static int make_request(struct record *r, uint64_t sector)
 {

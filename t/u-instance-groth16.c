@@ -113,13 +113,11 @@ static void test_proofs(struct record *r)
 
 static void test_kill(struct record *r)
 {
-	struct instance_status s;
 	unsigned int beats = r->n_heartbeats;
 
 	instance_prove(r->inst, 1, 0, 50, false);
 	WAIT_FOR(r, r->n_heartbeats > beats || r->tag == 50);
-	instance_status(r->inst, &s);
-	kill(s.pid, SIGKILL);
+	signal_child(r, SIGKILL);
 	ok(WAIT_FOR(r, r->n_died == 1) && r->death == INSTANCE_DEATH_CRASHED &&
 	   (r->n_flight == 1 || r->tag == 50), "killed while it proves: %s", r->reason);
 	ok(wait_ready(r) && admit_winning(r, 1), "another child takes the request");

@@ -104,13 +104,11 @@ static void test_exit(void)
 static void test_killed(void)
 {
 	struct record *r = open_record("null", "", "delay_ms = 5000\n");
-	struct instance_status s;
 
 	ok(wait_ready(r) && admit(r, 1, 1), "a kill from outside");
 	instance_prove(r->inst, 1, 0, 11, false);
 	WAIT_FOR(r, r->n_heartbeats);
-	instance_status(r->inst, &s);
-	kill(s.pid, SIGKILL);
+	signal_child(r, SIGKILL);
 	ok(WAIT_FOR(r, r->n_died) && r->death == INSTANCE_DEATH_CRASHED && r->n_flight == 1 &&
 	   !strcmp(r->reason, "killed by signal KILL"), "comes back: %s", r->reason);
 	ok(wait_ready(r), "and it restarts");
@@ -121,11 +119,9 @@ static void test_killed(void)
 static void test_stopped(void)
 {
 	struct record *r = open_record("null", "stage_limit = 300ms\n", "");
-	struct instance_status s;
 
 	ok(wait_ready(r) && admit(r, 1, 1), "a process that is stopped");
-	instance_status(r->inst, &s);
-	kill(s.pid, SIGSTOP);
+	signal_child(r, SIGSTOP);
 	instance_prove(r->inst, 1, 0, 11, false);
 	ok(WAIT_FOR(r, r->n_died || r->n_completed) && r->n_died &&
 	   r->death == INSTANCE_DEATH_STUCK && r->n_flight == 1 && !r->flight[0].started,
