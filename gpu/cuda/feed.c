@@ -97,6 +97,8 @@ static int send(struct cuda_feed *f)
 	piece_at(f, &f->sent, &p);
 	from = f->srs->host[p.vector] + p.first * p.size;
 	bytes = p.n * p.size;
+	/* from here on the buffer is not free before it has arrived, also when sending fails */
+	f->on_way[k] = bytes;
 	r = cuda_check(ctx, ctx->drv->event_record(f->gpu->feed_begin[k], f->gpu->feed_stream),
 		       "recording an event");
 	for (done = 0; done < bytes && !r; done += n) {
@@ -111,7 +113,6 @@ static int send(struct cuda_feed *f)
 	if (r)
 		return r;
 	f->sent = behind(f, &f->sent, &p);
-	f->on_way[k] = bytes;
 	f->next_sent ^= 1;
 	ctx->bytes_up += bytes;
 	return 0;
