@@ -171,7 +171,7 @@ const struct config_option config_options[] = {
 	{ "reserved_for", GPU(reserved_for), .type = TYPE_KINDS, HOT, .def = "none",
 	  .help = "proof kinds that it keeps itself free for, or none" },
 	{ "depth", GPU(depth), INT(1, 64), HOT, .def = "2",
-	  .help = "partitions handed to it at a time" },
+	  .help = "partitions handed to it at a time; 11 where parameters are streamed" },
 };
 
 const unsigned int config_n_options = sizeof(config_options) / sizeof(config_options[0]);
