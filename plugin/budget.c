@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "plugin/budget.h"
-#include "plugin/log.h"
 
 #define SHARE_MIN (64ull << 20)
 
@@ -124,22 +123,22 @@ uint64_t budget_available(uint64_t kept)
 	return machine < group ? machine : group;
 }
 
-uint64_t budget_share(const struct config *config, uint32_t n, uint64_t kept)
+uint64_t budget_total(const struct config *config, uint64_t kept)
 {
-	uint64_t total = config->global.host_memory, others = 0, share;
-	uint32_t i;
+	uint64_t total = config->global.host_memory;
 
-	if (!total) {
-		total = budget_available(kept);
-		if (total == UINT64_MAX)
-			return 0;
-		total -= total / 10;
-	}
-	for (i = 0; i < config->n_devices; i++)
-		others += config->devices[i].host_budget;
+	if (total)
+		return total;
+	total = budget_available(kept);
+	return total == UINT64_MAX ? 0 : total - total / 10;
+}
+
+uint64_t budget_share(uint64_t total, uint64_t others, uint32_t n)
+{
+	uint64_t share;
+
+	if (!total || !n)
+		return 0;
 	share = total > others ? (total - others) / n : 0;
-	if (share < SHARE_MIN)
-		share = SHARE_MIN;
-	log_info("memory: %" PRIu64 " MiB for each instance without a host_budget", share >> 20);
-	return share;
+	return share < SHARE_MIN ? SHARE_MIN : share;
 }

@@ -8,13 +8,17 @@
 #include "plugin/config.h"
 
 /*
- * What each of the n instances without a host_budget of its own may reserve:
- * an equal part of host_memory, or, when that is 0, of what the control group
- * and the machine leave free, less a tenth, and less the budgets of the others.
- * At least 64 MiB.  kept: bytes of memory that was kept over a restart: it is not free
- * but for the instances, which reserve it as their own.
+ * What all instances may reserve together: host_memory, or, when that is 0, what
+ * the control group and the machine leave free, less a tenth.  0: not known, no
+ * limit.  kept: bytes of memory that was kept over a restart: it is not free but
+ * for the instances, which reserve it as their own.
  */
-uint64_t budget_share(const struct config *config, uint32_t n, uint64_t kept);
+uint64_t budget_total(const struct config *config, uint64_t kept);
+/*
+ * What each of n instances without a host_budget of its own may reserve: an
+ * equal part of total, less the budgets of the others.  At least 64 MiB; 0: no limit.
+ */
+uint64_t budget_share(uint64_t total, uint64_t others, uint32_t n);
 
 /* Bytes that this process and its children may still take; UINT64_MAX: not known. */
 uint64_t budget_available(uint64_t kept);

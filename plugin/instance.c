@@ -559,6 +559,11 @@ enum instance_state instance_state(const struct instance *inst)
 	return inst->state;
 }
 
+bool instance_lingers(const struct instance *inst)
+{
+	return inst->given_up;
+}
+
 const char *instance_name(const struct instance *inst)
 {
 	return inst->name;

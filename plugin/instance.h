@@ -243,6 +243,8 @@ struct instance_status {
 
 void instance_status(const struct instance *inst, struct instance_status *status);
 enum instance_state instance_state(const struct instance *inst);
+/* Its process could not be killed: it is given up and holds what it has. */
+bool instance_lingers(const struct instance *inst);
 const char *instance_name(const struct instance *inst);	/* "cpu" or "gpu NAME" */
 /* The partitions in flight; returns how many, fills at most max. */
 int instance_flights(const struct instance *inst, struct instance_flight *flights, int max);

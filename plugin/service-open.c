@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* service-open.c - the parts of the service are made, and taken apart */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -202,14 +203,19 @@ static int open_worker(struct service *svc, uint32_t i, uint64_t share)
 static int open_workers(struct service *svc)
 {
 	const struct config *c = svc->config;
-	uint64_t share = 0;
+	uint64_t share, others = 0;
 	uint32_t i, n = 0;
 	int err;
 
-	for (i = 0; i < c->n_devices; i++)
+	for (i = 0; i < c->n_devices; i++) {
 		n += !c->devices[i].host_budget;
-	if (n)
-		share = budget_share(c, n, keep_bytes(&svc->keep));
+		others += c->devices[i].host_budget;
+	}
+	svc->host_total = budget_total(c, keep_bytes(&svc->keep));
+	share = budget_share(svc->host_total, others, n);
+	if (share)
+		log_info("memory: %" PRIu64 " MiB for each instance without a host_budget",
+			 share >> 20);
 	for (i = 0; i < c->n_devices; i++) {
 		err = open_worker(svc, i, share);
 		if (err)

@@ -241,6 +241,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *ctx)
 	warm_tick(svc);
 	for (i = 0; i < svc->n_workers; i++)
 		worker_tick(&svc->workers[i]);
+	service_share_memory(svc);	/* a process that lingered may be gone */
 	trim_heap(svc);
 	service_show(svc);
 	if (svc->draining) {
@@ -356,8 +357,6 @@ static void reload_worker(struct service *svc, struct worker *w)
 {
 	instance_set_global(w->inst, &svc->config->global);
 	instance_refresh(w->inst);
-	if (w->device->host_budget)
-		instance_set_host_budget(w->inst, w->device->host_budget);
 }
 
 void service_reload(struct service *svc)
@@ -376,6 +375,7 @@ void service_reload(struct service *svc)
 		log_set_level((int)svc->config->global.log_level);
 		for (i = 0; i < svc->n_workers; i++)
 			reload_worker(svc, &svc->workers[i]);
+		service_share_memory(svc);
 		if (n)
 			log_notice("reload: done; %d change(s) need a restart", n);
 		else

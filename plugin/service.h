@@ -103,6 +103,7 @@ struct service {
 	struct listen_ops rpc_listen, http_listen;
 	struct http *http;
 	struct notify *notify;
+	uint64_t host_total;		/* bytes that the instances may reserve; 0: no limit */
 	struct keep keep;		/* memory of engines */
 	struct learn learn;		/* how long stages take */
 	bool keep_settled;		/* what no instance wanted is gone */
@@ -218,6 +219,11 @@ void service_keep_use(struct worker *w, const char *name);
 void service_keep_drop(struct worker *w, const char *name);
 /* Once every instance has had its start: what none has taken goes. */
 void service_keep_settle(struct service *svc);
+
+/* ---- service-memory.c ---- */
+
+/* Sets the budgets anew, after an instance went or the configuration changed. */
+void service_share_memory(struct service *svc);
 
 /* ---- api.c ---- */
 

@@ -528,6 +528,8 @@ static void on_state(void *ctx, struct instance *inst, enum instance_state state
 	}
 	log_event(priority, &f, "%s: %s%s%s", instance_name(inst), instance_state_name(state),
 		  reason && reason[0] ? ": " : "", reason ? reason : "");
+	if (worker_hopeless(w))
+		service_share_memory(w->svc);
 	service_wake(w->svc);
 	service_check(w->svc);
 }

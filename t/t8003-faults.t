@@ -65,6 +65,32 @@ equal((r.status, r.error.split(":")[0]), ("FAILED", "resource"), f"what never fi
 ok(time.monotonic() - t < 1, "at once")
 s.stop()
 
+# the memory of all instances: one that is out for good leaves its part to the others
+s.configure(engine="reserve = 300M\n[engine broken]\nlibrary = " + BUILD + "/.libs/null.so\nfail_self_test = yes\n"
+            "[engine mortal]\nlibrary = " + BUILD + "/.libs/null.so\ncrash_sector = 13\n",
+            instances="[gpu 0]\nengine = broken\ndevice = 0000:01:00.0\n[gpu 1]\nengine = mortal\ndevice = 0000:02:00.0\n"
+            "kinds = update\n[cpu]\nengine = null\nkinds = winning-post\n",
+            settings=FAST.replace("1000", "1") + "host_memory = 513M\n")
+s.restart()
+s.wait_log("gpu 0: quarantined")
+c = s.client()
+
+
+def budget(name):
+    line = f'cuzk_instance_host_budget_bytes{{instance="{name}"}} '
+    return float(c.call("GetMetrics")[1][0].decode().split(line)[1].split()[0]) / 2**20
+
+
+ok("171 MiB for each instance" in s.text(), "three instances share 513 MiB")
+equal([int(budget(n)) for n in ("gpu 1", "cpu")], [256, 256], "two that are left have half each")
+r = c.prove(request(payload=b"larger than half"))
+equal((r.status, r.error.split(":")[0]), ("FAILED", "resource"), "which is too little for a partition of 300 MiB")
+c.submit(request("update", "poison", b"poison", sector=13))
+s.wait_log("gpu 1: quarantined")
+equal(budget("cpu"), 513, "the last one has all of it")
+equal(c.prove(request(payload=b"less than all")).status, "COMPLETED", "which is enough")
+s.stop()
+
 # parameters
 c = service("absent = update\nbad = window-post")
 equal(code_of(c.prove, request("update")), "FAILED_PRECONDITION", "a kind without parameters is refused")
