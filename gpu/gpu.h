@@ -71,6 +71,7 @@ struct gpu_config {
 struct gpu_stats {
 	uint64_t ns[GPU_STAGE_N];	/* wall time by stage of the proof that ended last */
 	uint64_t device_bytes, device_peak;
+	uint64_t device_total;		/* that it may use; 0: it uses the host's */
 	uint64_t host_bytes, host_peak;
 	uint64_t bytes_up, bytes_down;	/* moved by that proof */
 	uint64_t up_ns;		/* in which bytes_up were on their way; 0: nothing crosses a bus */

@@ -5,6 +5,7 @@
 
 #include "engine/groth16/command.h"
 #include "engine/groth16/instance.h"
+#include "engine/groth16/urgent.h"
 
 #define PARAMS_DIR "/var/tmp/filecoin-proof-parameters"
 
@@ -25,6 +26,9 @@ CUZK_MODINFO("param",
 	     "scrub:int:86400:seconds between two readings of idle parameter files; 0: none");
 CUZK_MODINFO("param",
 	     "keep:bool:yes:loaded parameters are in memory that the host keeps over a restart");
+CUZK_MODINFO(
+	"param",
+	"urgent_memory:size::device memory for proofs that cannot wait, else a tenth and at most 1536M; 0: they wait");
 
 static const struct cuzk_param params[] = {
 	{ .name = "params_dir", .type = CUZK_PARAM_PATH, .def = PARAMS_DIR,
@@ -41,6 +45,8 @@ static const struct cuzk_param params[] = {
 	  .help = "seconds between two readings of idle parameter files; 0: none" },
 	{ .name = "keep", .type = CUZK_PARAM_BOOL, .def = "yes",
 	  .help = "loaded parameters are in memory that the host keeps over a restart" },
+	{ .name = "urgent_memory", .type = CUZK_PARAM_SIZE, .max = INT64_MAX,
+	  .help = "device memory for proofs that cannot wait, else a tenth and at most 1536M; 0: they wait" },
 	{ .name = NULL },
 };
 
@@ -55,6 +61,7 @@ static int engine_preload(struct cuzk_instance *inst, const char *circuit, bool 
 	if (!line)
 		return error_set(err, CUZK_ERROR_INPUT, -ENOENT, "no circuit has the name %s",
 				 circuit);
+	inst = urgent_home(inst, line);
 	ret = key_get(inst, line, 0, &key, &loaded, err);
 	if (ret)
 		return ret;
@@ -73,7 +80,7 @@ static int engine_evict(struct cuzk_instance *inst, const char *circuit, bool *w
 	if (!line)
 		return error_set(err, CUZK_ERROR_INPUT, -ENOENT, "no circuit has the name %s",
 				 circuit);
-	ret = key_evict(inst, line, was, bytes);
+	ret = key_evict(urgent_home(inst, line), line, was, bytes);
 	if (ret)
 		return error_set(err, CUZK_ERROR_RESOURCE, ret, "%s is in use", circuit);
 	return 0;
@@ -90,16 +97,17 @@ static struct cuzk_engine_ops ops = {
 	.params = params,
 	.probe = instance_probe,
 	.remove = instance_remove,
-	.self_test = instance_self_test,
+	.self_test = urgent_self_test,
 	.circuits = instance_circuits,
 	.admit = job_admit,
 	.task_free = job_task_free,
-	.prove = job_prove,
-	.cancel = job_cancel,
+	.prove = urgent_prove,
+	.cancel = urgent_cancel,
 	.preload = engine_preload,
 	.evict = engine_evict,
 	.command = command_run,
 	.refresh = scrub_refresh,
+	.prove_urgent = urgent_prove_now,
 };
 
 int cuzk_engine_entry(const struct cuzk_host *host, const struct cuzk_engine_ops **out);
@@ -115,6 +123,8 @@ int cuzk_engine_entry(const struct cuzk_host *host, const struct cuzk_engine_ops
 	/* a host of 1.0 knows nothing of it, and refuses what it does not know */
 	if (host->abi_minor >= 1)
 		ops.caps |= CUZK_CAP_MEMORY;
+	if (host->abi_minor >= 2)
+		ops.caps |= CUZK_CAP_URGENT;
 	*out = &ops;
 	return 0;
 }

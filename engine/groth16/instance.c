@@ -10,6 +10,7 @@
 #include "engine/circuits/cache.h"
 #include "engine/groth16/instance.h"
 #include "engine/groth16/params_name.h"
+#include "engine/groth16/urgent.h"
 
 static void no_log(void *ctx, int priority, const char *line)
 {
@@ -60,7 +61,7 @@ void instance_log(struct cuzk_instance *inst, int priority, const char *fmt, ...
 	inst->host.log(inst->host.ctx, priority, line);
 }
 
-static void gpu_log(void *arg, int priority, const char *line)
+void instance_gpu_log(void *arg, int priority, const char *line)
 {
 	struct cuzk_instance *inst = arg;
 
@@ -78,6 +79,11 @@ static int read_options(struct options *o, const struct cuzk_option *options,
 	for (; options && options->name; options++) {
 		if (!strcmp(options->name, "scrub")) {
 			o->scrub = strtoull(options->value, NULL, 10);
+			continue;
+		}
+		if (!strcmp(options->name, "urgent_memory")) {
+			o->urgent_memory = strtoull(options->value, NULL, 10);
+			o->urgent_memory_set = true;
 			continue;
 		}
 		if (!strcmp(options->name, "keep")) {
@@ -155,9 +161,10 @@ static int open_device(struct cuzk_instance *inst, const struct cuzk_device *dev
 		.vram_budget = dev->vram_budget,
 		.host_budget = dev->host_budget,
 		.progress = job_gpu_progress,
-		.log = gpu_log,
+		.log = instance_gpu_log,
 		.cancelled = job_gpu_cancelled,
 		.arg = inst,
+		.gate = &inst->gate,
 	};
 	char text[256] = "";
 	int ret;
@@ -193,9 +200,10 @@ static int probe(const struct cuzk_host *host, const struct cuzk_device *device,
 	copy_host(&inst->host, host);
 	inst->ordinal = dev.ordinal;
 	inst->late = late;
+	gate_init(&inst->gate);
 	pthread_mutex_init(&inst->gpu_lock, NULL);
 	pthread_mutex_init(&inst->keys_lock, NULL);
-	pthread_mutex_init(&inst->circuits_lock, NULL);
+	pthread_mutex_init(circuits_lock(inst), NULL);
 	pthread_mutex_init(&inst->jobs_lock, NULL);
 	pthread_cond_init(&inst->jobs_wake, NULL);
 	pthread_mutex_init(&inst->scrub_lock, NULL);
@@ -211,7 +219,10 @@ static int probe(const struct cuzk_host *host, const struct cuzk_device *device,
 		error_set(err, CUZK_ERROR_RESOURCE, ret, "starting threads: %s", strerror(-ret));
 		goto err_remove;
 	}
+	tpool_set_gate(inst->pool, &inst->gate);
 	ret = open_device(inst, &dev, err);
+	if (!ret && !late)
+		ret = urgent_open(inst, &dev, err);
 	if (ret)
 		goto err_remove;
 	ret = list_circuits(inst, err);
@@ -219,11 +230,15 @@ static int probe(const struct cuzk_host *host, const struct cuzk_device *device,
 		goto err_remove;
 	if (!late)
 		key_restore(inst);
+	if (inst->urgent)
+		key_restore(inst->urgent);
 	ret = job_start_tail(inst, err);
 	if (!ret)
 		ret = scrub_start(inst, err);
 	if (!ret)
 		ret = kept_verify_start(inst, err);
+	if (!ret && inst->urgent)
+		ret = kept_verify_start(inst->urgent, err);
 	if (ret)
 		goto err_remove;
 	*out = inst;
@@ -254,6 +269,7 @@ void instance_remove(struct cuzk_instance *inst)
 		return;
 	scrub_stop(inst);
 	kept_verify_stop(inst);
+	urgent_close(inst);
 	job_stop_tail(inst);
 	if (inst->gpu) {
 		key_evict_all(inst);
@@ -266,9 +282,10 @@ void instance_remove(struct cuzk_instance *inst)
 	pthread_mutex_destroy(&inst->scrub_lock);
 	pthread_cond_destroy(&inst->jobs_wake);
 	pthread_mutex_destroy(&inst->jobs_lock);
-	pthread_mutex_destroy(&inst->circuits_lock);
+	pthread_mutex_destroy(circuits_lock(inst));
 	pthread_mutex_destroy(&inst->keys_lock);
 	pthread_mutex_destroy(&inst->gpu_lock);
+	gate_fini(&inst->gate);
 	free(inst->circuits);
 	free(inst->options.params_dir);
 	free(inst->options.cache_dir);
@@ -320,12 +337,12 @@ int instance_circuits(struct cuzk_instance *inst, struct cuzk_circuit *out, int 
 			snprintf(c.id, sizeof(c.id), "%s", line->circuit.name);
 			c.kind = kind;
 			c.sector_size = 32ull << line->circuit.log_nodes;
-			pthread_mutex_lock(&inst->circuits_lock);
+			pthread_mutex_lock(circuits_lock(inst));
 			c.state = line->state;
 			c.params_bytes = line->params_bytes;
 			c.users = line->users;
 			snprintf(c.reason, sizeof(c.reason), "%s", line->reason);
-			pthread_mutex_unlock(&inst->circuits_lock);
+			pthread_mutex_unlock(circuits_lock(inst));
 			if (out[n].size && out[n].size < c.size)
 				c.size = out[n].size;
 			memcpy(&out[n], &c, c.size);

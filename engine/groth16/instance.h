@@ -34,6 +34,7 @@
 #include "engine/groth16/prover.h"
 #include "engine/groth16/verify.h"
 #include "gpu/gpu.h"
+#include "lib/gate.h"
 #include "lib/tpool.h"
 
 struct options {
@@ -44,6 +45,8 @@ struct options {
 	bool full_check;
 	uint64_t scrub;		/* seconds between two readings of the files; 0: none */
 	bool keep;		/* parameters in the host's kept memory */
+	uint64_t urgent_memory;	/* of the device, for urgent proofs */
+	bool urgent_memory_set;	/* else a share of what there is */
 };
 
 /* A circuit's line in the table; made by probe. */
@@ -62,6 +65,8 @@ struct circuit_state {
 	char reason[256];	/* circuits_lock */
 	bool probed;
 	bool kept_bad;		/* gpu_lock: what the host keeps of it is damaged */
+	bool urgent;		/* its proofs are made in the lane (urgent.h) */
+	unsigned int log_domain;
 	char digest[DIGEST_HEX];	/* the manifest's, and the file's; "": not known */
 };
 
@@ -110,10 +115,16 @@ struct job {
 	bool worked;			/* the tail's: its part of a batch is done, or failed */
 	bool failed, closing;		/* the tail's: it cannot be finished; it is to be now */
 	uint64_t beats;			/* jobs_lock: heartbeats while it waits */
+	bool urgent;			/* the parent stands aside for it */
 	atomic_bool cancelled;
 };
 
 struct cuzk_instance {
+	struct cuzk_instance *urgent;	/* what makes the proofs in its lane; NULL: there is none */
+	struct cuzk_instance *parent;	/* of such a one; has circuits, circuits_lock and gate */
+	uint64_t lane_bytes;		/* of such a one: its share of the device's memory */
+	struct gate gate;		/* work stands aside there for the lane's */
+
 	struct cuzk_host host;		/* a copy; ops never NULL */
 	struct options options;
 	const struct gpu_ops *ops;
@@ -161,6 +172,11 @@ struct cuzk_instance {
 
 #define JOBS_MAX 2	/* one on the device, one in its tail; of a batch: its number and one */
 
+static inline pthread_mutex_t *circuits_lock(struct cuzk_instance *inst)
+{
+	return inst->parent ? &inst->parent->circuits_lock : &inst->circuits_lock;
+}
+
 /* instance.c */
 int instance_probe(const struct cuzk_host *host, const struct cuzk_device *device,
 		   const struct cuzk_option *options, struct cuzk_instance **inst,
@@ -174,6 +190,7 @@ int instance_probe_late(const struct cuzk_host *host, const struct cuzk_device *
 			struct cuzk_error *err);
 void instance_remove(struct cuzk_instance *inst);
 int instance_circuits(struct cuzk_instance *inst, struct cuzk_circuit *out, int max);
+void instance_gpu_log(void *arg, int priority, const char *line);
 struct circuit_state *instance_find(struct cuzk_instance *inst, const char *circuit);
 void instance_log(struct cuzk_instance *inst, int priority, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -192,7 +209,7 @@ int key_evict(struct cuzk_instance *inst, struct circuit_state *line, bool *was,
 void key_evict_all(struct cuzk_instance *inst);
 /* The verifier's: takes out what is damaged, for good. */
 void key_drop_damaged(struct cuzk_instance *inst);
-/* Loads what the host has kept for us; costs next to nothing. */
+/* Loads what the host has kept for us, of the circuits proved here; costs next to nothing. */
 void key_restore(struct cuzk_instance *inst);
 /* Looks at a circuit's file: state, reason and bytes of line. Not thread safe. */
 void key_probe(struct cuzk_instance *inst, struct circuit_state *line);
@@ -216,6 +233,9 @@ int job_admit(struct cuzk_instance *inst, const struct cuzk_request *request,
 void job_task_free(struct cuzk_task *task);
 int job_prove(struct cuzk_instance *inst, struct cuzk_task *task, uint32_t partition, uint64_t tag,
 	      struct cuzk_error *err);
+/* In a lane: its parent stands aside until the device is done. */
+int job_prove_urgent(struct cuzk_instance *lane, struct cuzk_task *task, uint32_t partition,
+		     uint64_t tag, struct cuzk_error *err);
 void job_cancel(struct cuzk_instance *inst, uint64_t tag);
 int job_start_tail(struct cuzk_instance *inst, struct cuzk_error *err);
 /* Cancels all, waits for them, ends the tail thread. */

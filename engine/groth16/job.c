@@ -95,13 +95,13 @@ int job_admit(struct cuzk_instance *inst, const struct cuzk_request *request,
 	}
 	if (!task->line->probed)
 		key_probe(inst, task->line);
-	pthread_mutex_lock(&inst->circuits_lock);
+	pthread_mutex_lock(circuits_lock(inst));
 	if (task->line->state == CUZK_PARAMS_ABSENT || task->line->state == CUZK_PARAMS_BAD)
 		ret = error_set(err, CUZK_ERROR_PARAMS, -ENOENT, "%s: %s", task->line->circuit.name,
 				task->line->reason);
 	p.host_bytes += task->line->proof_bytes;
 	p.device_bytes = task->line->device_bytes;
-	pthread_mutex_unlock(&inst->circuits_lock);
+	pthread_mutex_unlock(circuits_lock(inst));
 	if (ret)
 		goto err_free_vanilla;
 	if (plan) {
@@ -254,8 +254,8 @@ static int end_early(struct cuzk_instance *inst, uint64_t tag, int status,
 	return 0;
 }
 
-int job_prove(struct cuzk_instance *inst, struct cuzk_task *task, uint32_t partition, uint64_t tag,
-	      struct cuzk_error *err)
+static int prove(struct cuzk_instance *inst, struct cuzk_task *task, uint32_t partition,
+		 uint64_t tag, bool urgent, struct cuzk_error *err)
 {
 	struct job *job, **p;
 	unsigned int n_jobs;
@@ -280,6 +280,7 @@ int job_prove(struct cuzk_instance *inst, struct cuzk_task *task, uint32_t parti
 	job->tag = tag;
 	job->task = task;
 	job->partition = partition;
+	job->urgent = urgent;
 	if (inst->fixed_blinding)
 		blinding_offset(&job->blinding, &inst->blinding, partition);
 	else if ((ret = blinding_random(&job->blinding))) {
@@ -294,7 +295,11 @@ int job_prove(struct cuzk_instance *inst, struct cuzk_task *task, uint32_t parti
 	inst->n_jobs++;
 	pthread_mutex_unlock(&inst->jobs_lock);
 
+	if (urgent)
+		gate_close(&inst->parent->gate);
 	ret = job_start(inst, job, err);
+	if (ret && urgent)
+		gate_open(&inst->parent->gate);
 
 	pthread_mutex_lock(&inst->jobs_lock);
 	if (ret) {
@@ -312,6 +317,18 @@ int job_prove(struct cuzk_instance *inst, struct cuzk_task *task, uint32_t parti
 	if (ret == -ECANCELED || (ret && atomic_load(&inst->lost)))
 		return end_early(inst, tag, ret, err);
 	return ret;
+}
+
+int job_prove(struct cuzk_instance *inst, struct cuzk_task *task, uint32_t partition, uint64_t tag,
+	      struct cuzk_error *err)
+{
+	return prove(inst, task, partition, tag, false, err);
+}
+
+int job_prove_urgent(struct cuzk_instance *lane, struct cuzk_task *task, uint32_t partition,
+		     uint64_t tag, struct cuzk_error *err)
+{
+	return prove(lane, task, partition, tag, true, err);
 }
 
 /* A proof that does not verify: was it the witness, or the device? */
@@ -405,6 +422,8 @@ static int finish(struct cuzk_instance *inst, struct job *job, struct cuzk_resul
 	inst->ops->stats(inst->gpu, &job->stats);
 	inst->gpu_job = NULL;
 	pthread_mutex_unlock(&inst->gpu_lock);
+	if (job->urgent)
+		gate_open(&inst->parent->gate);
 	for (i = 1; i < GPU_STAGE_N; i++)
 		job->stage_ns[stages[i]] = stats->ns[i];
 	result->bytes_up = stats->bytes_up;

@@ -11,17 +11,17 @@
 #include "engine/circuits/cache.h"
 #include "engine/cs/system.h"
 #include "engine/groth16/digest.h"
-#include "engine/groth16/instance.h"
+#include "engine/groth16/urgent.h"
 
 #define CS_BYTES_MAX (64ull << 20)	/* of a constraint system; what is less goes back */
 
 static void set_state(struct cuzk_instance *inst, struct circuit_state *line, uint32_t state)
 {
-	pthread_mutex_lock(&inst->circuits_lock);
+	pthread_mutex_lock(circuits_lock(inst));
 	/* a file that was found wrong stays so, whatever is loaded of it */
 	if (line->state != CUZK_PARAMS_BAD)
 		line->state = state;
-	pthread_mutex_unlock(&inst->circuits_lock);
+	pthread_mutex_unlock(circuits_lock(inst));
 }
 
 static void key_name(char buf[64], const struct circuit *circuit)
@@ -65,9 +65,9 @@ static int check_digest(struct cuzk_instance *inst, struct circuit_state *line,
 			err, CUZK_ERROR_PARAMS, -EBADMSG,
 			"%s: its BLAKE2b digest is %s, the manifest has %s: fetch the file again",
 			line->path, have, want);
-	pthread_mutex_lock(&inst->circuits_lock);
+	pthread_mutex_lock(circuits_lock(inst));
 	memcpy(line->digest, have, sizeof(have));
-	pthread_mutex_unlock(&inst->circuits_lock);
+	pthread_mutex_unlock(circuits_lock(inst));
 	return 0;
 }
 
@@ -142,6 +142,7 @@ static int probe_file(struct cuzk_instance *inst, struct circuit_state *line, bo
 	if (ret)
 		goto out;
 	line->proof_bytes = proof_bytes(inst, line, cs);
+	line->log_domain = cs->log_domain;
 	ret = params_match(&params, line->path, cs, err);
 	cs_free(cs);
 	if (!ret)
@@ -194,6 +195,7 @@ void key_probe_again(struct cuzk_instance *inst, struct circuit_state *line, boo
 	}
 	line->state = CUZK_PARAMS_COLD;
 	line->reason[0] = '\0';
+	line->urgent = urgent_fits(inst, line);
 }
 
 void key_probe(struct cuzk_instance *inst, struct circuit_state *line)
@@ -350,13 +352,13 @@ static int check_same(struct cuzk_instance *inst, struct circuit_state *line,
 	ret = check_digest(inst, line, params, &progress, err);
 	if (ret)
 		return ret;
-	pthread_mutex_lock(&inst->circuits_lock);
+	pthread_mutex_lock(circuits_lock(inst));
 	line->dev = map->dev;
 	line->ino = map->ino;
 	line->mtime_ns = map->mtime_ns;
 	if (!inst->options.manifest)
 		line->digest[0] = '\0';	/* the next scrub finds it */
-	pthread_mutex_unlock(&inst->circuits_lock);
+	pthread_mutex_unlock(circuits_lock(inst));
 	return 0;
 }
 
@@ -376,7 +378,10 @@ static void open_coset(struct cuzk_instance *inst, struct key *key)
 		instance_log(inst, LOG_ERR, "%s: not used", err.text);
 }
 
-/* Loads under gpu_lock; -ENOMEM when there is no room now; only_kept: they are not decoded. */
+/*
+ * Loads under gpu_lock; when there is no room now: -ENOMEM on the device, -ENOBUFS in
+ * the host's budget.  only_kept: they are not decoded.
+ */
 static int key_load(struct cuzk_instance *inst, struct circuit_state *line, bool only_kept,
 		    struct key **out, struct cuzk_error *err)
 {
@@ -393,7 +398,7 @@ static int key_load(struct cuzk_instance *inst, struct circuit_state *line, bool
 	key_name(name, &key->circuit);
 	if (inst->host.reserve(inst->host.ctx, name, bytes)) {
 		free(key);
-		return error_set(err, CUZK_ERROR_RESOURCE, -ENOMEM,
+		return error_set(err, CUZK_ERROR_RESOURCE, -ENOBUFS,
 				 "no room in the memory budget for %" PRIu64
 				 " MiB of parameters of %s",
 				 bytes >> 20, line->circuit.name);
@@ -501,9 +506,9 @@ static void add_users(struct cuzk_instance *inst, struct circuit_state *line, in
 {
 	if (!line)
 		return;
-	pthread_mutex_lock(&inst->circuits_lock);
+	pthread_mutex_lock(circuits_lock(inst));
 	line->users += n;
-	pthread_mutex_unlock(&inst->circuits_lock);
+	pthread_mutex_unlock(circuits_lock(inst));
 }
 
 /*
@@ -557,54 +562,98 @@ void key_drop_damaged(struct cuzk_instance *inst)
 static void mark_bad(struct cuzk_instance *inst, struct circuit_state *line,
 		     const struct cuzk_error *err)
 {
-	pthread_mutex_lock(&inst->circuits_lock);
+	pthread_mutex_lock(circuits_lock(inst));
 	line->state = CUZK_PARAMS_BAD;
 	snprintf(line->reason, sizeof(line->reason), "%.255s", err->text);
-	pthread_mutex_unlock(&inst->circuits_lock);
+	pthread_mutex_unlock(circuits_lock(inst));
 }
 
+/*
+ * Drops a key that nobody uses; false: there is none.  Under gpu_lock, which is given up for a
+ * while.  Where it is the host's memory that is short, a key of the other one of instance and
+ * lane may go last; neither waits for the other's device.
+ */
+static bool make_room(struct cuzk_instance *inst, const struct circuit_state *line,
+		      bool host_short)
+{
+	struct cuzk_instance *other = inst->parent ? inst->parent : inst->urgent, *from = inst;
+	struct key *old = take_oldest(inst);
+
+	if (old) {
+		unload(inst, old);
+	} else if (host_short && other && !pthread_mutex_trylock(&other->gpu_lock)) {
+		from = other;
+		old = take_oldest(other);
+		if (old)
+			unload(other, old);
+		pthread_mutex_unlock(&other->gpu_lock);
+	}
+	if (!old)
+		return false;
+	instance_log(inst, LOG_INFO, "the parameters of %s make room for those of %s",
+		     old->circuit.name, line->circuit.name);
+	pthread_mutex_unlock(&inst->gpu_lock);
+	drop(from, old);
+	pthread_mutex_lock(&inst->gpu_lock);
+	return true;
+}
+
+static bool is_loaded(struct cuzk_instance *inst, const struct circuit_state *line)
+{
+	const struct key *key;
+
+	pthread_mutex_lock(&inst->keys_lock);
+	key = find_key(inst, line);
+	pthread_mutex_unlock(&inst->keys_lock);
+	return key;
+}
+
+/* *key has one user, or is NULL: it is loaded and has to be taken. */
 static int load(struct cuzk_instance *inst, struct circuit_state *line, uint64_t tag,
 		struct key **key, struct cuzk_error *err)
 {
-	struct key *old;
 	uint32_t state;
+	bool unseen;
 	int ret;
 
-	pthread_mutex_lock(&inst->circuits_lock);
+	*key = NULL;
+	pthread_mutex_lock(circuits_lock(inst));
 	state = line->state;
 	if (state == CUZK_PARAMS_ABSENT || state == CUZK_PARAMS_BAD)
 		error_set(err, CUZK_ERROR_PARAMS, -ENOENT, "%s: %s", line->circuit.name,
 			  line->reason);
-	pthread_mutex_unlock(&inst->circuits_lock);
+	pthread_mutex_unlock(circuits_lock(inst));
 	if (state == CUZK_PARAMS_ABSENT || state == CUZK_PARAMS_BAD)
 		return -ENOENT;
 
 	pthread_mutex_lock(&inst->gpu_lock);
-	inst->gpu_job = NULL;
-	inst->gpu_tag = tag;
-	while ((ret = key_load(inst, line, false, key, err)) == -ENOMEM) {
-		old = take_oldest(inst);
-		if (!old)
+	do {
+		/* a lane's is asked for by two threads */
+		if (is_loaded(inst, line)) {
+			ret = 0;
 			break;
-		instance_log(inst, LOG_INFO, "the parameters of %s make room for those of %s",
-			     old->circuit.name, line->circuit.name);
-		unload(inst, old);
-		pthread_mutex_unlock(&inst->gpu_lock);
-		drop(inst, old);
-		pthread_mutex_lock(&inst->gpu_lock);
+		}
+		inst->gpu_job = NULL;
 		inst->gpu_tag = tag;
+		ret = key_load(inst, line, false, key, err);
+	} while ((ret == -ENOMEM || ret == -ENOBUFS) && make_room(inst, line, ret == -ENOBUFS));
+	if (!ret && *key) {
+		/* what another instance has put is verified before it is used, like what was kept */
+		unseen = (*key)->unseen;
+		add_key(inst, *key, unseen ? 0 : 1);
+		if (unseen)
+			*key = NULL;
 	}
 	pthread_mutex_unlock(&inst->gpu_lock);
 	if (ret && err->cls == CUZK_ERROR_PARAMS)
 		mark_bad(inst, line, err);
-	return ret;
+	return ret == -ENOBUFS ? -ENOMEM : ret;
 }
 
 int key_get(struct cuzk_instance *inst, struct circuit_state *line, uint64_t tag,
 	    struct key **out, bool *was, struct cuzk_error *err)
 {
 	struct key *key;
-	bool unseen;
 	int ret;
 
 	*was = true;
@@ -613,11 +662,8 @@ int key_get(struct cuzk_instance *inst, struct circuit_state *line, uint64_t tag
 		ret = load(inst, line, tag, &key, err);
 		if (ret)
 			return ret;
-		/* what another instance has put is verified before it is used, like what was kept */
-		unseen = key->unseen;
-		add_key(inst, key, unseen ? 0 : 1);
 		set_state(inst, line, CUZK_PARAMS_HOT);
-		if (!unseen)
+		if (key)
 			break;
 	}
 	add_users(inst, line, 1);
@@ -677,16 +723,17 @@ void key_evict_all(struct cuzk_instance *inst)
 
 void key_restore(struct cuzk_instance *inst)
 {
+	struct cuzk_instance *owner = inst->parent ? inst->parent : inst;
 	struct cuzk_error err;
 	struct key *key;
 	size_t i;
 
-	for (i = 0; kept_offered(inst) && i < inst->n_circuits; i++) {
-		struct circuit_state *line = &inst->circuits[i];
+	for (i = 0; kept_offered(inst) && i < owner->n_circuits; i++) {
+		struct circuit_state *line = &owner->circuits[i];
 
-		if (!kept_exists(inst, line))
+		if (urgent_home(owner, line) != inst || !kept_exists(inst, line))
 			continue;
-		tell(inst, "take", i, inst->n_circuits);
+		tell(inst, "take", i, owner->n_circuits);
 		if (line->state != CUZK_PARAMS_COLD || key_load(inst, line, true, &key, &err)) {
 			instance_log(inst, LOG_NOTICE,
 				     "the parameters of %s were kept and are not taken: %s",

@@ -67,18 +67,18 @@ static uint32_t state_of(struct cuzk_instance *inst, struct circuit_state *line)
 {
 	uint32_t state;
 
-	pthread_mutex_lock(&inst->circuits_lock);
+	pthread_mutex_lock(circuits_lock(inst));
 	state = line->state;
-	pthread_mutex_unlock(&inst->circuits_lock);
+	pthread_mutex_unlock(circuits_lock(inst));
 	return state;
 }
 
 static void disable(struct cuzk_instance *inst, struct circuit_state *line, const char *why)
 {
-	pthread_mutex_lock(&inst->circuits_lock);
+	pthread_mutex_lock(circuits_lock(inst));
 	line->state = CUZK_PARAMS_BAD;
 	snprintf(line->reason, sizeof(line->reason), "%.150s %.100s", line->path, why);
-	pthread_mutex_unlock(&inst->circuits_lock);
+	pthread_mutex_unlock(circuits_lock(inst));
 	instance_log(inst, LOG_ERR, "%s is disabled: %s %s", line->circuit.name, line->path, why);
 }
 
@@ -92,11 +92,11 @@ static enum found compare(struct cuzk_instance *inst, struct circuit_state *line
 
 	if (stat(line->path, &st) || (uint64_t)st.st_size != line->params_bytes)
 		return OTHER_SIZE;
-	pthread_mutex_lock(&inst->circuits_lock);
+	pthread_mutex_lock(circuits_lock(inst));
 	if (st.st_dev != line->dev || st.st_ino != line->ino ||
 	    st.st_mtim.tv_sec * 1000000000ull + st.st_mtim.tv_nsec != line->mtime_ns)
 		found = REPLACED;
-	pthread_mutex_unlock(&inst->circuits_lock);
+	pthread_mutex_unlock(circuits_lock(inst));
 	return found;
 }
 
@@ -135,11 +135,11 @@ static bool rests(struct cuzk_instance *inst, struct circuit_state *line)
 
 	if (stat(line->path, &st))
 		memset(&st, 0, sizeof(st));	/* none is one of its own */
-	pthread_mutex_lock(&inst->circuits_lock);
+	pthread_mutex_lock(circuits_lock(inst));
 	other = st.st_dev != line->dev || st.st_ino != line->ino ||
 		(uint64_t)st.st_size != line->params_bytes ||
 		st.st_mtim.tv_sec * 1000000000ull + st.st_mtim.tv_nsec != line->mtime_ns;
-	pthread_mutex_unlock(&inst->circuits_lock);
+	pthread_mutex_unlock(circuits_lock(inst));
 	still = same_file(&st, &line->again);
 	line->again = st;
 	return other && still;
@@ -156,7 +156,7 @@ static bool publish(struct cuzk_instance *inst, struct circuit_state *line,
 	pthread_mutex_lock(&inst->keys_lock);
 	for (key = inst->keys; key && key->line != line; key = key->next)
 		;
-	pthread_mutex_lock(&inst->circuits_lock);
+	pthread_mutex_lock(circuits_lock(inst));
 	wanted = line->state == CUZK_PARAMS_ABSENT || line->state == CUZK_PARAMS_BAD;
 	if (wanted) {
 		line->dev = found->dev;
@@ -170,7 +170,7 @@ static bool publish(struct cuzk_instance *inst, struct circuit_state *line,
 		line->state = found->state == CUZK_PARAMS_COLD && key ? CUZK_PARAMS_HOT :
 			      found->state;
 	}
-	pthread_mutex_unlock(&inst->circuits_lock);
+	pthread_mutex_unlock(circuits_lock(inst));
 	pthread_mutex_unlock(&inst->keys_lock);
 	return wanted;
 }
@@ -183,9 +183,9 @@ static void look_again(struct cuzk_instance *inst, struct circuit_state *line, b
 	found = malloc(sizeof(*found));
 	if (!found || !may_go_on(inst))
 		goto out;
-	pthread_mutex_lock(&inst->circuits_lock);
+	pthread_mutex_lock(circuits_lock(inst));
 	*found = *line;
-	pthread_mutex_unlock(&inst->circuits_lock);
+	pthread_mutex_unlock(circuits_lock(inst));
 	key_probe_again(inst, found, thorough, &progress);
 	if (publish(inst, line, found) && found->state == CUZK_PARAMS_COLD)
 		instance_log(inst, LOG_NOTICE, "%s is usable again: %s was checked",
@@ -239,11 +239,11 @@ static void scrub(struct cuzk_instance *inst)
 			disable(inst, line, "cannot be read");
 			continue;
 		}
-		pthread_mutex_lock(&inst->circuits_lock);
+		pthread_mutex_lock(circuits_lock(inst));
 		if (!line->digest[0])
 			memcpy(line->digest, hex, sizeof(hex));
 		same = !strcmp(line->digest, hex);
-		pthread_mutex_unlock(&inst->circuits_lock);
+		pthread_mutex_unlock(circuits_lock(inst));
 		if (!same)
 			disable(inst, line, "has another digest than before: the disk fails");
 	}

@@ -192,6 +192,7 @@ static int open_on(struct gpu **out, const struct gpu_config *config, struct gpu
 	if (r)
 		goto err_close;
 	gpu->stats.host_bytes = gpu->stats.host_peak = cuda_upload_bytes();
+	gpu->stats.device_total = cuda_arena_largest(gpu->ctx->arena);
 	*out = gpu;
 	return 0;
 
