@@ -65,7 +65,7 @@ struct circuit_state {
 	char reason[256];	/* circuits_lock */
 	bool probed;
 	bool kept_bad;		/* gpu_lock: what the host keeps of it is damaged */
-	bool urgent;		/* its proofs are made in the lane (urgent.h) */
+	atomic_bool urgent;	/* its proofs are made in the lane (urgent.h) */
 	unsigned int log_domain;
 	char digest[DIGEST_HEX];	/* the manifest's, and the file's; "": not known */
 };

@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/groth16/instance.h"
+#include "engine/groth16/urgent.h"
 
 #define LOOK_S 10		/* between two looks at the files' identity */
 #define BUSY_US 200000		/* until the next look whether it is idle */
@@ -149,12 +149,13 @@ static bool rests(struct cuzk_instance *inst, struct circuit_state *line)
 static bool publish(struct cuzk_instance *inst, struct circuit_state *line,
 		    const struct circuit_state *found)
 {
+	struct cuzk_instance *home = urgent_home(inst, line);
 	const struct key *key;
 	bool wanted;
 
-	/* what is loaded of it stays loaded */
-	pthread_mutex_lock(&inst->keys_lock);
-	for (key = inst->keys; key && key->line != line; key = key->next)
+	/* what is loaded of it stays loaded, and where it is */
+	pthread_mutex_lock(&home->keys_lock);
+	for (key = home->keys; key && key->line != line; key = key->next)
 		;
 	pthread_mutex_lock(circuits_lock(inst));
 	wanted = line->state == CUZK_PARAMS_ABSENT || line->state == CUZK_PARAMS_BAD;
@@ -165,13 +166,16 @@ static bool publish(struct cuzk_instance *inst, struct circuit_state *line,
 		line->params_bytes = found->params_bytes;
 		line->proof_bytes = found->proof_bytes;
 		line->device_bytes = found->device_bytes;
+		line->log_domain = found->log_domain;
+		if (!key)
+			line->urgent = found->urgent;
 		memcpy(line->digest, found->digest, sizeof(line->digest));
 		memcpy(line->reason, found->reason, sizeof(line->reason));
 		line->state = found->state == CUZK_PARAMS_COLD && key ? CUZK_PARAMS_HOT :
 			      found->state;
 	}
 	pthread_mutex_unlock(circuits_lock(inst));
-	pthread_mutex_unlock(&inst->keys_lock);
+	pthread_mutex_unlock(&home->keys_lock);
 	return wanted;
 }
 
