@@ -8,8 +8,15 @@
  * one before, and every proof verified.  With --golden DIR, proofs are compared
  * with the files DIR/CIRCUIT-PARTITION.proof (or DIR/CIRCUIT.proof) that are there.
  *
- *   bench-sector [--backend gpu] [--device ID] [--threads N] [--vram MIB]
- *                [--host MIB] [--rounds N] [--golden DIR]
+ * With several devices, each round is made by the first alone and by all of
+ * them, and the speed-up printed.  With --urgent, rounds go on until so many
+ * urgent proofs (50) of that request, a WinningPoSt, were made beside them in the
+ * lane of the first device, and their latencies are printed.
+ *
+ *   bench-sector [--backend gpu] [--device ID]... [--threads N] [--vram MIB]
+ *                [--host MIB] [--rounds N] [--golden DIR] [--basis powers|coset]
+ *                [--urgent REQUEST.json [--urgent-golden FILE] [--urgent-count N]
+ *                 [--urgent-pause MS]]
  *                REQUEST.json | --c1 FILE (porep-32g) | --update DIR (update-32g)
  */
 #include <errno.h>
@@ -26,6 +33,9 @@
 #include "engine/groth16/request.h"
 #include "engine/vanilla/vanilla.h"
 #include "t/cs-data.h"
+#include "t/perf/urgent.h"
+
+#define DEVICES_MAX 8
 
 static const char *const stage_names[CUZK_STAGE_COUNT] = {
 	"idle", "params", "witness", "upload", "evaluate", "ntt", "msm_h", "msm_l", "msm_a",
@@ -33,20 +43,33 @@ static const char *const stage_names[CUZK_STAGE_COUNT] = {
 };
 
 static struct {
-	const char *backend, *device, *golden, *c1, *update, *request;
-	unsigned int threads, rounds;
+	const char *backend, *devices[DEVICES_MAX], *golden, *c1, *update, *request;
+	const char *urgent, *urgent_golden;
+	unsigned int n_devices, threads, rounds, urgent_count, urgent_pause;
 	uint64_t vram, host;
 	bool coset;		/* h and l rearranged, for four transforms */
-} opt = { .backend = "gpu", .rounds = 2 };
+} opt = { .backend = "gpu", .rounds = 2, .urgent_count = 50, .urgent_pause = 200 };
 
 struct bench {
-	struct cuzk_instance *inst;
+	struct cuzk_instance *inst[DEVICES_MAX];
+	unsigned int n_inst;	/* in use */
 	struct cuzk_result *results;
 	double *done_at;
-	struct gpu_stats before;	/* this round */
-	uint32_t n, n_done;
-	pthread_mutex_t lock;	/* n_done, results, done_at */
+	struct gpu_stats before;	/* this round, of the first device */
+	uint32_t n;
+	pthread_mutex_t lock;	/* protects the rest, results and done_at */
 	pthread_cond_t changed;
+	uint32_t n_done, next;
+	struct urgent_load urgent;
+};
+
+/* One instance's part in a round. */
+struct feeder {
+	struct bench *b;
+	struct cuzk_instance *inst;
+	struct cuzk_task *task;
+	pthread_t thread;
+	unsigned int n;		/* partitions that it proved */
 };
 
 static double now(void)
@@ -73,6 +96,10 @@ static void on_complete(void *ctx, uint64_t tag, const struct cuzk_result *resul
 {
 	struct bench *b = ctx;
 
+	if (tag == URGENT_TAG) {
+		urgent_load_complete(&b->urgent, result);
+		return;
+	}
 	pthread_mutex_lock(&b->lock);
 	b->results[tag - 1] = *result;
 	b->done_at[tag - 1] = now();
@@ -238,7 +265,7 @@ static void read_request(struct cuzk_request **req)
 static void load_key(struct cuzk_instance *inst, const char *name)
 {
 	struct cuzk_error err = { .size = sizeof(err) };
-	struct circuit_state *line = instance_find(inst, name);
+	struct circuit_state *line = instance_find(inst->parent ? inst->parent : inst, name);
 	struct toxic_waste toxic;
 	struct key *key = calloc(1, sizeof(*key));
 	double t = now();
@@ -265,6 +292,7 @@ static void load_key(struct cuzk_instance *inst, const char *name)
 	/* there is no file to look at */
 	line->probed = true;
 	line->state = CUZK_PARAMS_HOT;
+	line->urgent = inst->parent != NULL;
 	key->next = inst->keys;
 	inst->keys = key;
 	fflush(stdout);
@@ -302,7 +330,7 @@ static void report_bus(const struct bench *b, double seconds, uint64_t up, uint6
 	struct gpu_stats now;
 	uint64_t bytes, ns;
 
-	b->inst->ops->stats(b->inst->gpu, &now);
+	b->inst[0]->ops->stats(b->inst[0]->gpu, &now);
 	bytes = now.stream_bytes - s->stream_bytes;
 	ns = now.stream_ns - s->stream_ns;
 	printf("  bus: %.3f GB up and %.3f GB down a partition, %.1f GB/s over all\n",
@@ -371,40 +399,91 @@ static int report(struct bench *b, const char *circuit, double admitted, double 
 	return good == b->n && !other ? 0 : 1;
 }
 
-static int one_round(struct bench *b, const struct cuzk_request *req)
+/* Takes partitions as long as there are any, as many at a time as the instance does. */
+static void *feed(void *arg)
+{
+	struct cuzk_error err = { .size = sizeof(err) };
+	struct feeder *f = arg;
+	struct bench *b = f->b;
+	uint32_t i, seen;
+	int ret;
+
+	for (;;) {
+		pthread_mutex_lock(&b->lock);
+		i = b->next < b->n ? b->next++ : b->n;
+		pthread_mutex_unlock(&b->lock);
+		if (i == b->n)
+			return NULL;
+		for (;;) {
+			seen = count_done(b);
+			ret = urgent_prove(f->inst, f->task, i, i + 1, &err);
+			if (ret != -EAGAIN)
+				break;
+			wait_done(b, seen + 1);
+		}
+		if (ret)
+			die("proving", &err);
+		f->n++;
+	}
+}
+
+static int one_round(struct bench *b, const struct cuzk_request *req, double *took)
 {
 	struct cuzk_error err = { .size = sizeof(err) };
 	struct cuzk_plan plan = { .size = sizeof(plan) };
-	struct cuzk_task *task;
+	struct feeder feeders[DEVICES_MAX] = { { NULL } };
 	double start = now(), admitted;
-	uint32_t i;
+	unsigned int k;
 	int ret;
 
-	if (job_admit(b->inst, req, &task, &plan, &err))
-		die("admission", &err);
+	for (k = 0; k < b->n_inst; k++) {
+		feeders[k].b = b;
+		feeders[k].inst = b->inst[k];
+		if (job_admit(b->inst[k], req, &feeders[k].task, &plan, &err))
+			die("admission", &err);
+	}
 	admitted = now();
-	b->inst->ops->stats(b->inst->gpu, &b->before);
+	b->inst[0]->ops->stats(b->inst[0]->gpu, &b->before);
 	b->n = plan.n_partitions;
-	b->n_done = 0;
+	b->n_done = b->next = 0;
 	b->results = calloc(b->n, sizeof(*b->results));
 	b->done_at = calloc(b->n, sizeof(*b->done_at));
 	if (!b->results || !b->done_at)
 		die("results", NULL);
-	for (i = 0; i < b->n; i++) {
-		uint32_t done = count_done(b);
-
-		while ((ret = job_prove(b->inst, task, i, i + 1, &err)) == -EAGAIN) {
-			wait_done(b, done + 1);
-			done = count_done(b);
-		}
-		if (ret)
-			die("proving", &err);
-	}
+	for (k = 0; k < b->n_inst; k++)
+		if (pthread_create(&feeders[k].thread, NULL, feed, &feeders[k]))
+			die("threads", NULL);
+	for (k = 0; k < b->n_inst; k++)
+		pthread_join(feeders[k].thread, NULL);
 	wait_done(b, b->n);
-	ret = report(b, plan.circuit, admitted, start, now());
-	job_task_free(task);
+	*took = now() - start;
+	ret = report(b, plan.circuit, admitted, start, start + *took);
+	for (k = 0; k < b->n_inst; k++) {
+		if (b->n_inst > 1)
+			printf("  device %s: %u partitions\n",
+			       opt.devices[k] ? opt.devices[k] : "0", feeders[k].n);
+		job_task_free(feeders[k].task);
+	}
 	free(b->results);
 	free(b->done_at);
+	return ret;
+}
+
+/* One device against all of them. */
+static int rounds_of_devices(struct bench *b, const struct cuzk_request *req)
+{
+	unsigned int n = b->n_inst, i;
+	double one, all;
+	int ret = 0;
+
+	for (i = 0; i < opt.rounds; i++) {
+		b->n_inst = 1;
+		ret |= one_round(b, req, &one);
+		b->n_inst = n;
+		ret |= one_round(b, req, &all);
+		printf("%u devices: speed-up %.2f (%.3f s for %.3f s)\n", n, one / all, all, one);
+		fflush(stdout);
+	}
 	return ret;
 }
 
@@ -434,8 +513,16 @@ static void parse(int argc, char **argv)
 		}
 		if (!strcmp(argv[i], "--backend"))
 			opt.backend = value;
-		else if (!strcmp(argv[i], "--device"))
-			opt.device = value;
+		else if (!strcmp(argv[i], "--device") && opt.n_devices < DEVICES_MAX)
+			opt.devices[opt.n_devices++] = value;
+		else if (!strcmp(argv[i], "--urgent"))
+			opt.urgent = value;
+		else if (!strcmp(argv[i], "--urgent-golden"))
+			opt.urgent_golden = value;
+		else if (!strcmp(argv[i], "--urgent-count"))
+			opt.urgent_count = atoi(value);
+		else if (!strcmp(argv[i], "--urgent-pause"))
+			opt.urgent_pause = atoi(value);
 		else if (!strcmp(argv[i], "--golden"))
 			opt.golden = value;
 		else if (!strcmp(argv[i], "--c1"))
@@ -456,14 +543,87 @@ static void parse(int argc, char **argv)
 			break;
 		i++;
 	}
-	if (i < argc || (!opt.request && !opt.c1 && !opt.update)) {
+	if (!opt.n_devices)
+		opt.n_devices = 1;	/* the only one */
+	if (i < argc || (!opt.request && !opt.c1 && !opt.update) || !opt.urgent_count) {
 		fprintf(stderr,
-			"usage: bench-sector [--backend cpu|gpu] [--device ID] [--threads N] "
+			"usage: bench-sector [--backend cpu|gpu] [--device ID]... [--threads N] "
 			"[--vram MIB] [--host MIB] [--rounds N] [--golden DIR] "
 			"[--basis powers|coset] "
+			"[--urgent REQUEST.json [--urgent-golden FILE] [--urgent-count N] "
+			"[--urgent-pause MS]] "
 			"REQUEST.json | --c1 FILE | --update DIR\n");
 		exit(2);
 	}
+}
+
+static struct cuzk_instance *open_instance(struct bench *b, unsigned int k)
+{
+	struct cuzk_host host = {
+		.size = sizeof(host), .abi_major = CUZK_ENGINE_ABI_MAJOR,
+		.abi_minor = CUZK_ENGINE_ABI_MINOR, .version = PACKAGE_VERSION, .ctx = b,
+		.log = on_log, .complete = on_complete,
+	};
+	/* without urgent proofs, all of the device is for the others */
+	struct cuzk_option options[] = {
+		{ "params_dir", "/nonexistent" }, { opt.urgent ? NULL : "urgent_memory", "0" },
+		{ NULL }
+	};
+	struct cuzk_device device = {
+		.size = sizeof(device), .backend = opt.backend, .id = opt.devices[k],
+		.threads = opt.threads, .vram_budget = opt.vram, .host_budget = opt.host,
+		.ordinal = k,
+	};
+	struct cuzk_error err = { .size = sizeof(err) };
+	struct cuzk_instance *inst;
+
+	if (instance_probe(&host, &device, options, &inst, &err))
+		die("opening the device", &err);
+	scrub_stop(inst);	/* there are no files to look at */
+	inst->fixed_blinding = true;
+	inst->blinding = (struct blinding){ .r = { { 27134 } }, .s = { { 17146 } } };
+	if (inst->urgent) {
+		inst->urgent->fixed_blinding = true;
+		inst->urgent->blinding = inst->blinding;
+	}
+	if (urgent_self_test(inst, &err))
+		die("self-test", &err);
+	return inst;
+}
+
+static int rounds_beside_urgent(struct bench *b, const struct cuzk_request *req)
+{
+	struct cuzk_error err = { .size = sizeof(err) };
+	struct urgent_load *load = &b->urgent;
+	struct cuzk_request *urgent;
+	uint8_t *golden = NULL;
+	size_t size = 0;
+	double took;
+	int ret = 0;
+
+	load->inst = b->inst[0];
+	load->count = opt.urgent_count;
+	load->pause_ms = opt.urgent_pause;
+	if (!load->inst->urgent)
+		die("no lane for urgent proofs", NULL);
+	if (request_read(opt.urgent, &urgent, &err))
+		die(opt.urgent, &err);
+	load->request = urgent;
+	snprintf(load->circuit, sizeof(load->circuit), "%s", request_circuit(b->inst[0], urgent));
+	load_key(load->inst->urgent, load->circuit);
+	if (opt.urgent_golden) {
+		golden = slurp(opt.urgent_golden, &size);
+		if (!golden || size != PROOF_SIZE)
+			die(opt.urgent_golden, NULL);
+	}
+	ret = one_round(b, req, &took);		/* undisturbed */
+	urgent_load_start(load);
+	while (!atomic_load(&load->done))
+		ret |= one_round(b, req, &took);
+	ret |= urgent_load_report(load, golden);
+	request_free(urgent);
+	free(golden);
+	return ret;
 }
 
 int main(int argc, char **argv)
@@ -471,45 +631,35 @@ int main(int argc, char **argv)
 	struct bench b = {
 		.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER,
 	};
-	struct cuzk_host host = {
-		.size = sizeof(host), .abi_major = CUZK_ENGINE_ABI_MAJOR,
-		.abi_minor = CUZK_ENGINE_ABI_MINOR, .version = PACKAGE_VERSION, .ctx = &b,
-		.log = on_log, .complete = on_complete,
-	};
-	struct cuzk_option options[] = { { "params_dir", "/nonexistent" }, { NULL } };
-	struct cuzk_device device = { .size = sizeof(device) };
-	struct cuzk_error err = { .size = sizeof(err) };
 	struct host_memory memory = { 0 };
 	struct cuzk_request *req;
 	struct gpu_stats stats;
 	unsigned int i;
+	double took;
 	int ret = 0;
 
 	parse(argc, argv);
-	device.backend = opt.backend;
-	device.id = opt.device;
-	device.threads = opt.threads;
-	device.vram_budget = opt.vram;
-	device.host_budget = opt.host;
 	read_request(&req);
-	/* late: nobody looks for the files of these parameters meanwhile */
-	if (instance_probe_late(&host, &device, options, &b.inst, &err))
-		die("opening the device", &err);
-	b.inst->fixed_blinding = true;
-	b.inst->blinding = (struct blinding){ .r = { { 27134 } }, .s = { { 17146 } } };
-	if (instance_self_test(b.inst, &err))
-		die("self-test", &err);
-	b.inst->ops->stats(b.inst->gpu, &stats);
+	for (i = 0; i < opt.n_devices; i++)
+		b.inst[b.n_inst++] = open_instance(&b, i);
+	b.inst[0]->ops->stats(b.inst[0]->gpu, &stats);
 	memory.before = status_bytes("VmRSS");
 	memory.pinned = stats.host_bytes;
-	load_key(b.inst, request_circuit(b.inst, req));
-	b.inst->ops->stats(b.inst->gpu, &stats);
+	for (i = 0; i < opt.n_devices; i++)
+		load_key(b.inst[i], request_circuit(b.inst[i], req));
+	b.inst[0]->ops->stats(b.inst[0]->gpu, &stats);
 	memory.pinned = stats.host_bytes - memory.pinned;
 	memory_loaded(&memory);
-	for (i = 0; i < opt.rounds; i++)
-		ret |= one_round(&b, req);
+	if (opt.urgent)
+		ret = rounds_beside_urgent(&b, req);
+	else if (b.n_inst > 1)
+		ret = rounds_of_devices(&b, req);
+	else
+		for (i = 0; i < opt.rounds; i++)
+			ret |= one_round(&b, req, &took);
 	memory_report(&memory);
-	instance_remove(b.inst);
+	for (i = 0; i < opt.n_devices; i++)
+		instance_remove(b.inst[i]);
 	if (!opt.c1 && !opt.update)
 		request_free(req);
 	return ret;

@@ -67,6 +67,12 @@ if [ "${2:-}" != small ]; then
 		section "basis $basis: what streaming should cost, and does"
 		run python3 "$src/t/perf/stream-model.py" "$tmp/$basis" "$tmp/${basis}16384"
 	done
+	section "50 urgent winning-32g beside it"
+	for vram in "" 16384; do
+		run "$bin/bench-sector" --golden "$data/porep-32g" ${vram:+--vram $vram} \
+			--urgent "$data/requests/winning-32g.json" \
+			--urgent-golden "$data/winning-32g/winning-32g.proof" --c1 "$tmp/c1.json"
+	done
 fi
 [ $failed = 0 ] && echo "all checks passed" || echo "SOME CHECKS FAILED"
 exit $failed
