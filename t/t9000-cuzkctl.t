@@ -4,8 +4,10 @@
 import json
 import os
 import pty
+import socket
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -105,6 +107,41 @@ fails("an engine without commands", 1, "circuit", "list", "--engine", null)
 fails("an engine that is none", 1, "circuit", "list", "--engine", s.config)
 fails("an engine that is not there", 1, "circuit", "list", "--engine-dir", s.dir)
 equal(s.stop(), 0, "stop")
+
+# a peer that takes the connection and says nothing, or says something else
+def silent(family, address, answer):
+    listener = socket.socket(family)
+    listener.bind(address)
+    listener.listen(8)
+    held = []
+
+    def serve():
+        while True:
+            try:
+                held.append(listener.accept()[0])
+                held[-1].sendall(answer)
+            except OSError:
+                return
+
+    threading.Thread(target=serve, daemon=True).start()
+    return listener
+
+
+port = free_port()
+listeners = [silent(socket.AF_INET, ("127.0.0.1", port), b""), silent(socket.AF_UNIX, s.dir + "/silent", b"")]
+t = time.monotonic()
+calls = [subprocess.Popen([CTL, "status", "--address", a, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+         for a, more in ((f"127.0.0.1:{port}", ()), (f"unix:{s.dir}/silent", ()), (f"127.0.0.1:{port}", ("--timeout", "1500ms")))]
+for what, p, least, most in zip(("TCP", "unix", "TCP, with --timeout 1500ms"), (calls[0], calls[1], calls[2]), (9, 9, 1), (30, 30, 30)):
+    try:
+        err = p.communicate(timeout=40)[1].strip()
+    except subprocess.TimeoutExpired:
+        p.kill()
+        err = "waits and waits"
+    ok(p.returncode == 1 and "no connection in" in err and "does not answer" in err and err.count("\n") == 0 and
+       least < time.monotonic() - t < most, f"a silent peer, {what}: {err}")
+for k in listeners:
+    k.close()
 
 # what takes longer than two seconds shows that it goes on
 s.configure(engine="delay_ms = 3000")

@@ -219,14 +219,39 @@ static void explain(const struct client *c, grpc_status_code status, grpc_slice 
 			*p = ' ';
 }
 
+/*
+ * Until the peer has spoken HTTP/2, or refused: the call then says why.  One that
+ * accepts and is silent would be waited for without an end, since the library
+ * tries for ever.
+ */
+static int wait_connected(struct client *c, uint64_t timeout_ms, char *text)
+{
+	uint64_t ms = timeout_ms ? timeout_ms : CLIENT_CONNECT_MS;
+	gpr_timespec limit = in_ms(ms);
+	grpc_connectivity_state state;
+
+	for (;;) {
+		state = grpc_channel_check_connectivity_state(c->channel, 1);
+		if (state != GRPC_CHANNEL_IDLE && state != GRPC_CHANNEL_CONNECTING)
+			return 0;
+		if (gpr_time_cmp(gpr_now(GPR_CLOCK_MONOTONIC), limit) >= 0)
+			break;
+		grpc_channel_watch_connectivity_state(c->channel, state, limit, c->cq, c);
+		wait_done(c);
+	}
+	snprintf(text, CLIENT_ERROR_TEXT,
+		 "%s: no connection in %.3g s: the peer does not answer, or speaks no gRPC%s",
+		 c->config.address, ms * 1e-3, c->config.tls_ca ? "" : " (or wants TLS: --tls-ca)");
+	return GRPC_STATUS_UNAVAILABLE;
+}
+
 int client_call(struct client *c, const char *method, const ProtobufCMessage *request,
 		const ProtobufCMessageDescriptor *type, uint64_t timeout_ms,
 		ProtobufCMessage **answer, char text[CLIENT_ERROR_TEXT])
 {
 	gpr_timespec deadline = timeout_ms ? in_ms(timeout_ms) :
 				gpr_inf_future(GPR_CLOCK_MONOTONIC);
-	size_t len = protobuf_c_message_get_packed_size(request);
-	grpc_slice slice = grpc_slice_malloc(len), path, details;
+	grpc_slice slice, path, details;
 	grpc_metadata_array initial, trailing;
 	grpc_byte_buffer *out, *in = NULL;
 	grpc_status_code status;
@@ -235,6 +260,10 @@ int client_call(struct client *c, const char *method, const ProtobufCMessage *re
 	grpc_call *call;
 	int ret;
 
+	ret = wait_connected(c, timeout_ms, text);
+	if (ret)
+		return ret;
+	slice = grpc_slice_malloc(protobuf_c_message_get_packed_size(request));
 	protobuf_c_message_pack(request, GRPC_SLICE_START_PTR(slice));
 	out = grpc_raw_byte_buffer_create(&slice, 1);
 	grpc_slice_unref(slice);

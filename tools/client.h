@@ -34,9 +34,11 @@ void client_close(struct client *client);
 
 /*
  * Calls cuzk.v1.ProvingEngine/METHOD and waits for the answer, which
- * protobuf_c_message_free_unpacked() frees.  timeout_ms 0: none.  0; or the
+ * protobuf_c_message_free_unpacked() frees.  timeout_ms 0: none for the answer;
+ * the peer must all the same begin to speak within CLIENT_CONNECT_MS.  0; or the
  * gRPC status, positive, with text; -ENOMEM, -EBADMSG.
  */
+#define CLIENT_CONNECT_MS 10000
 int client_call(struct client *client, const char *method, const ProtobufCMessage *request,
 		const ProtobufCMessageDescriptor *type, uint64_t timeout_ms,
 		ProtobufCMessage **answer, char text[CLIENT_ERROR_TEXT]);
