@@ -20,7 +20,9 @@ struct coset_source {
 };
 
 /*
- * From the parameters alone, by two transforms in G1 (gpu.h).  Needs 96 bytes
+ * From the parameters alone, by two transforms in G1 (gpu.h); the points are
+ * decoded and tested to be on the curve, their order is taken on trust (params
+ * check --full tests it, and so does every proof's verification).  Needs 96 bytes
  * of host memory for every row of the domain and 144 for every variable.
  */
 int coset_make(const struct coset_source *from, FILE *f, struct cuzk_error *err);
