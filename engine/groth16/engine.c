@@ -28,7 +28,7 @@ CUZK_MODINFO("param",
 	     "keep:bool:yes:loaded parameters are in memory that the host keeps over a restart");
 CUZK_MODINFO(
 	"param",
-	"urgent_memory:size::device memory for proofs that cannot wait, else a tenth and at most 1536M; 0: they wait");
+	"urgent_memory:size::device memory for proofs that cannot wait, else a twentieth and at most 1G; 0: they wait");
 
 static const struct cuzk_param params[] = {
 	{ .name = "params_dir", .type = CUZK_PARAM_PATH, .def = PARAMS_DIR,
@@ -46,7 +46,7 @@ static const struct cuzk_param params[] = {
 	{ .name = "keep", .type = CUZK_PARAM_BOOL, .def = "yes",
 	  .help = "loaded parameters are in memory that the host keeps over a restart" },
 	{ .name = "urgent_memory", .type = CUZK_PARAM_SIZE, .max = INT64_MAX,
-	  .help = "device memory for proofs that cannot wait, else a tenth and at most 1536M; 0: they wait" },
+	  .help = "device memory for proofs that cannot wait, else a twentieth and at most 1G; 0: they wait" },
 	{ .name = NULL },
 };
 
