@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/crc32c.h"
+#include "lib/sha256.h"
 #include "plugin/journal-file.h"
 #include "plugin/list.h"
 
@@ -28,19 +29,28 @@ uint64_t record_size(const struct record *record)
 	return pad8(sizeof(*record) + (uint64_t)record->body_len + record->payload_len);
 }
 
-static uint32_t record_crc(const struct record *record, const void *body)
+static void record_check(const struct record *record, const void *body,
+			 const uint8_t key[JOURNAL_KEY_SIZE], uint8_t check[RECORD_CHECK_SIZE])
 {
 	struct record head = *record;
+	uint8_t digest[SHA256_SIZE];
+	struct sha256 h;
 
-	head.crc = 0;
-	return crc32c(crc32c(0, &head, sizeof(head)), body, head.body_len);
+	memset(head.check, 0, sizeof(head.check));
+	sha256_init(&h);
+	sha256_update(&h, key, JOURNAL_KEY_SIZE);
+	sha256_update(&h, &head, sizeof(head));
+	sha256_update(&h, body, head.body_len);
+	sha256_final(&h, digest);
+	memcpy(check, digest, RECORD_CHECK_SIZE);
 }
 
-void record_seal(struct record *record, const void *body)
+void record_seal(struct record *record, const void *body, const uint8_t key[JOURNAL_KEY_SIZE])
 {
 	record->magic = RECORD_MAGIC;
 	record->version = 0;
-	record->crc = record_crc(record, body);
+	record->reserved = 0;
+	record_check(record, body, key, record->check);
 }
 
 /* ---- what is alive ---- */
@@ -150,8 +160,10 @@ static bool tail_fits(const struct record *r, const void *body)
 }
 
 /* Is there a whole record at p, with left bytes to the end of the file? */
-static bool record_at(const uint8_t *p, uint64_t left, struct record *r)
+static bool record_at(const uint8_t *p, uint64_t left, const uint8_t *key, struct record *r)
 {
+	uint8_t check[RECORD_CHECK_SIZE];
+
 	if (left < sizeof(*r))
 		return false;
 	memcpy(r, p, sizeof(*r));
@@ -161,12 +173,13 @@ static bool record_at(const uint8_t *p, uint64_t left, struct record *r)
 		return false;
 	if (r->payload_len > left || record_size(r) > left)
 		return false;
-	return r->crc == record_crc(r, p + sizeof(*r)) && tail_fits(r, p + sizeof(*r));
+	record_check(r, p + sizeof(*r), key, check);
+	return !memcmp(r->check, check, sizeof(check)) && tail_fits(r, p + sizeof(*r));
 }
 
 /* Visits every whole record up to size; *end: behind the last one; *damaged: gaps. */
-static int scan(const uint8_t *base, uint64_t size, journal_visit visit, void *ctx,
-		uint64_t *end, uint64_t *damaged)
+static int scan(const uint8_t *base, uint64_t size, const uint8_t *key, journal_visit visit,
+		void *ctx, uint64_t *end, uint64_t *damaged)
 {
 	uint64_t pos = JOURNAL_HEAD_SIZE, gap = 0;
 	struct record r;
@@ -174,7 +187,7 @@ static int scan(const uint8_t *base, uint64_t size, journal_visit visit, void *c
 
 	*end = pos;
 	while (pos + sizeof(r) <= size) {
-		if (!record_at(base + pos, size - pos, &r)) {
+		if (!record_at(base + pos, size - pos, key, &r)) {
 			gap = gap ? gap : pos;
 			pos += 8;
 			continue;
@@ -230,18 +243,69 @@ int journal_file_read(struct journal_file *file, journal_visit visit, void *ctx)
 	err = map_file(file->fd, file->size, &base);
 	if (err)
 		return err;
-	err = scan(base, file->size, live_visit, &v, &end, &damaged);
+	err = scan(base, file->size, file->key, live_visit, &v, &end, &damaged);
 	munmap((void *)base, file->size);
 	return err;
 }
 
 /* ---- opening ---- */
 
-static int write_head(int fd)
+void journal_head_fill(struct journal_head *head, const uint8_t key[JOURNAL_KEY_SIZE])
 {
-	if (pwrite(fd, JOURNAL_HEAD, JOURNAL_HEAD_SIZE, 0) != JOURNAL_HEAD_SIZE)
+	uint8_t digest[SHA256_SIZE];
+	int i;
+
+	sha256(digest, key, JOURNAL_KEY_SIZE);
+	memcpy(head->name, JOURNAL_NAME, sizeof(head->name));
+	for (i = 0; i < 2; i++) {
+		memcpy(head->copy[i].key, key, sizeof(head->copy[i].key));
+		memcpy(head->copy[i].check, digest, sizeof(head->copy[i].check));
+	}
+}
+
+static int read_head(struct journal_file *file, const struct journal_head *head)
+{
+	uint8_t digest[SHA256_SIZE];
+	int i;
+
+	if (memcmp(head->name, JOURNAL_NAME, sizeof(head->name)))
+		return -EMEDIUMTYPE;
+	for (i = 0; i < 2; i++) {
+		sha256(digest, head->copy[i].key, sizeof(head->copy[i].key));
+		if (memcmp(digest, head->copy[i].check, sizeof(head->copy[i].check))) {
+			file->damaged++;
+			continue;
+		}
+		memcpy(file->key, head->copy[i].key, sizeof(file->key));
+		return 0;
+	}
+	return -EBADMSG;
+}
+
+static int write_head(int fd, const uint8_t key[JOURNAL_KEY_SIZE])
+{
+	struct journal_head head;
+
+	journal_head_fill(&head, key);
+	if (pwrite(fd, &head, sizeof(head), 0) != sizeof(head))
 		return errno ? -errno : -EIO;
 	return fdatasync(fd) < 0 ? -errno : 0;
+}
+
+/* A new file, or one that was cut off at its birth; what else is there is not ours. */
+static int make(struct journal_file *file, uint64_t size)
+{
+	char there[JOURNAL_NAME_SIZE];
+	size_t len = size < sizeof(there) ? size : sizeof(there);
+
+	if (pread(file->fd, there, len, 0) != (ssize_t)len)
+		return errno ? -errno : -EIO;
+	if (memcmp(there, JOURNAL_NAME, len))
+		return -EMEDIUMTYPE;
+	if (getrandom(file->key, sizeof(file->key), 0) != sizeof(file->key))
+		return errno ? -errno : -EIO;
+	file->size = JOURNAL_HEAD_SIZE;
+	return write_head(file->fd, file->key);
 }
 
 static int load(struct journal_file *file)
@@ -253,17 +317,14 @@ static int load(struct journal_file *file)
 
 	if (fstat(file->fd, &st) < 0)
 		return -errno;
-	if (st.st_size < JOURNAL_HEAD_SIZE) {	/* new, or cut off at its birth */
-		file->size = JOURNAL_HEAD_SIZE;
-		return write_head(file->fd);
-	}
+	if (st.st_size < (off_t)JOURNAL_HEAD_SIZE)
+		return make(file, st.st_size);
 	err = map_file(file->fd, st.st_size, &base);
 	if (err)
 		return err;
-	if (memcmp(base, JOURNAL_HEAD, JOURNAL_HEAD_SIZE))
-		err = -EMEDIUMTYPE;
-	else
-		err = scan(base, st.st_size, note_visit, file, &end, &file->damaged);
+	err = read_head(file, (const struct journal_head *)base);
+	if (!err)
+		err = scan(base, st.st_size, file->key, note_visit, file, &end, &file->damaged);
 	munmap((void *)base, st.st_size);
 	if (err)
 		return err;
@@ -492,7 +553,7 @@ static int compact_visit(void *ctx, const struct record *r, const void *body,
 
 	if (r->type == RECORD_ACCEPT && e->ended) {	/* its payload is not needed any more */
 		copy.payload_len = 0;
-		record_seal(&copy, body);
+		record_seal(&copy, body, c->file->key);
 	}
 	err = write_record(c->fd, &copy, body, &c->pos);
 	if (!err && copy.payload_len)
@@ -510,7 +571,7 @@ int journal_file_compact(struct journal_file *file)
 	c.fd = openat(file->dir_fd, "journal.new", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (c.fd < 0)
 		return -errno;
-	err = write_head(c.fd);
+	err = write_head(c.fd, file->key);
 	if (!err)
 		err = journal_file_read(file, compact_visit, &c);
 	if (!err && fdatasync(c.fd) < 0)

@@ -2,9 +2,14 @@
 /*
  * journal-file.h - the records of the journal and the file that holds them
  *
- * The file opens with JOURNAL_HEAD; records follow at multiples of 8, numbers
- * in the machine's order (a journal does not leave its machine).  Used by one
- * thread at a time: the owner's while it opens, then the journal's.
+ * The file opens with a struct journal_head; records follow at multiples of 8,
+ * numbers in the machine's order (a journal does not leave its machine).  Used by
+ * one thread at a time: the owner's while it opens, then the journal's.
+ *
+ * A record is checked by a digest that a key of the file's own goes into.  Where a
+ * record is damaged the reader looks for the next one, perhaps inside of a
+ * payload, which is whatever a client has sent: without the key, which is chosen
+ * at random and which only the service can read, nothing in there is a record.
  */
 #ifndef CUZK_PLUGIN_JOURNAL_FILE_H
 #define CUZK_PLUGIN_JOURNAL_FILE_H
@@ -16,8 +21,10 @@
 #include "plugin/hash.h"
 #include "plugin/submit.h"
 
-#define JOURNAL_HEAD "cuzk journal 01\n"
-#define JOURNAL_HEAD_SIZE 16
+#define JOURNAL_NAME "cuzk journal 02\n"
+#define JOURNAL_NAME_SIZE 16
+#define JOURNAL_KEY_SIZE 32
+#define RECORD_CHECK_SIZE 16
 #define RECORD_MAGIC 0x6a7a7563u	/* "cuzj" */
 #define RECORD_BODY_MAX 4096
 
@@ -29,13 +36,25 @@ enum record_type {
 	RECORD_DEATHS,		/* struct record_deaths; the last of a job counts */
 };
 
+/* The key is there twice: with a wrong bit in it not one record could be read. */
+struct journal_head {
+	char name[JOURNAL_NAME_SIZE];
+	struct journal_key {
+		uint8_t key[JOURNAL_KEY_SIZE];
+		uint8_t check[RECORD_CHECK_SIZE];	/* the first bytes of its SHA-256 */
+	} copy[2];
+};
+
+#define JOURNAL_HEAD_SIZE sizeof(struct journal_head)
+
 struct record {
 	uint32_t magic;
 	uint16_t type, version;	/* version: 0 */
 	uint64_t seq;
-	uint32_t body_len;
-	uint32_t crc;		/* CRC-32C of this head with crc 0, then of the body */
+	uint32_t body_len, reserved;
 	uint64_t payload_len;	/* after the body; its check is the job's digest */
+	/* the first bytes of SHA-256 of the key, this head with check 0, and the body */
+	uint8_t check[RECORD_CHECK_SIZE];
 };
 
 struct record_accept {
@@ -72,6 +91,7 @@ struct journal_entry {
 
 struct journal_file {
 	int dir_fd, requests_fd, fd;
+	uint8_t key[JOURNAL_KEY_SIZE];	/* of the file, and of the one that takes its place */
 	uint64_t size;		/* up to the end of the last whole record */
 	uint64_t live;		/* bytes that compaction would keep */
 	uint64_t damaged;	/* records lost when it was read */
@@ -83,10 +103,12 @@ struct journal_file {
 typedef int (*journal_visit)(void *ctx, const struct record *record, const void *body,
 			     const void *payload);
 
+/* The head of a file with that key. */
+void journal_head_fill(struct journal_head *head, const uint8_t key[JOURNAL_KEY_SIZE]);
 /* Bytes of a record in the file. */
 uint64_t record_size(const struct record *record);
-/* Fills in magic and crc. */
-void record_seal(struct record *record, const void *body);
+/* Fills in magic and check. */
+void record_seal(struct record *record, const void *body, const uint8_t key[JOURNAL_KEY_SIZE]);
 
 /*
  * Opens or makes dir/journal and dir/requests, finds what is alive, cuts a torn

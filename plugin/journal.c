@@ -39,7 +39,7 @@ struct journal {
 	struct entry *quit;
 	uint64_t next_seq, slack;
 
-	struct journal_file file;	/* the writer's while it runs */
+	struct journal_file file;	/* the writer's while it runs, but for key, which stays */
 
 	pthread_mutex_t status_lock;	/* protects status; nothing is taken inside */
 	struct journal_status status;
@@ -200,7 +200,7 @@ static struct entry *entry_new(enum record_type type, uint64_t seq, uint32_t bod
 
 static void send(struct journal *j, struct entry *e)
 {
-	record_seal(&e->record, e->body);
+	record_seal(&e->record, e->body, j->file.key);
 	mailbox_post(&j->to_writer, &e->mail);
 }
 
@@ -516,7 +516,9 @@ static int read_back(struct journal *j, const char *dir, char *text)
 	err = journal_file_open(&j->file, j->dir_fd, &what);
 	if (err) {
 		snprintf(text, JOURNAL_ERROR_TEXT, "%s/%s: %s", dir, what,
-			 err == -EMEDIUMTYPE ? "not a journal of this version" : strerror(-err));
+			 err == -EMEDIUMTYPE ? "not a journal of this version" :
+			 err == -EBADMSG ? "its head is damaged, no record can be read" :
+			 strerror(-err));
 		return err;
 	}
 	if (j->file.damaged)

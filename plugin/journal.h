@@ -3,7 +3,9 @@
  * journal.h - accepted jobs and finished partitions, on disk
  *
  * STATE_DIR/journal holds records that are only ever appended; each has a
- * checksum, and the payload of a job is covered by the job's own digest.
+ * keyed digest, and the payload of a job is covered by the job's own digest, which
+ * is looked at when it is read back: a job is never proved from what is not its
+ * request.
  * Payloads above JOURNAL_INLINE_MAX lie in files of their own,
  * STATE_DIR/requests/SEQ.  A record that was cut off or damaged costs itself
  * only: the reader goes on at the next one that is whole.
