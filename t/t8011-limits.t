@@ -9,8 +9,8 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cuzk import *
 
-FAST = "restart_delay = 20ms\nrestart_delay_max = 50ms\nkill_grace = 100ms\nquarantine_faults = 1000\nheartbeat_limit = 200ms\n"
-LEARN = "learn_history = 8\nlearn_factor = 2\nlearn_floor = 400ms\n"
+FAST = "restart_delay = 20ms\nrestart_delay_max = 50ms\nkill_grace = 100ms\nquarantine_faults = 1000\nheartbeat_limit = 400ms\n"
+LEARN = "learn_history = 8\nlearn_factor = 2\nlearn_floor = 600ms\n"
 s = Service()
 token = s.dir + "/token"
 
@@ -44,8 +44,8 @@ m = work("window-post", 13)
 r = c.prove(m, wait=60)
 took = time.monotonic() - t
 equal((r.status, r.proof), ("COMPLETED", null_proof(m)), "an instance that freezes: the job completes")
-ok(0.4 <= took < 5, f"after {took:.2f} s, for a floor of 0.4 s")
-equal(deaths(), [400], "the instance was ended by the learnt limit")
+ok(0.6 <= took < 10, f"after {took:.2f} s, for a floor of 0.6 s")
+equal(deaths(), [600], "the instance was ended by the learnt limit")
 s.stop()
 
 # without a history of that circuit and stage the configured limit holds; a slow factor holds too
@@ -65,10 +65,10 @@ s.restart()
 c = s.client()
 history(c, "window-post", 8)
 r = c.prove(work("window-post", 13), wait=60)
-equal((r.status, deaths()), ("FAILED", [400, 800, 1600]), "each time that it ends an instance the limit doubles")
+equal((r.status, deaths()), ("FAILED", [600, 1200, 2400]), "each time that it ends an instance the limit doubles")
 ok(history(c, "window-post", 9), "good proofs follow")
 c.prove(work("window-post", 13), wait=60)
-equal(deaths()[3:], [400, 800, 1600], "and it is the old one again")
+equal(deaths()[3:], [600, 1200, 2400], "and it is the old one again")
 s.stop()
 
 # a partition that waits for another to leave the device is not stuck
