@@ -97,6 +97,10 @@ for command in ("await", "cancel", "check", "circuit", "evict", "metrics", "modi
         for option in set(re.findall(r"--[a-z0-9-]+", line)) - set(mode):
             p = ctl(*words, *mode, option, option, option)
             ok(p.returncode == 2 and b"unknown option" not in p.stderr, f"{line.split(' ')[0]} {option} {p.stderr}")
+for command in ("circuit", "params"):
+    said = set(re.search(r"expected one of (.*)", ctl(command).stderr.decode())[1].split())
+    shown = set(re.findall(rf"cuzkctl {command} ([a-z]+)", ctl(command, "--help").stdout.decode()))
+    equal(shown, said, f"{command}: the help has every second word")
 fails("an option that there is not", 2, ["status", "--halp"], ["verify", "--halp"], says="unknown option")
 
 # ---- files that are none of what they should be ----

@@ -38,6 +38,8 @@ static const struct {
 	{ "params", ENGINE, "convert --params FILE --r1cs FILE --out FILE.zkey" },
 	{ "params", ENGINE,
 	  "convert (--zkey | --params | --vk) FILE --out (FILE.vk | FILE.json)" },
+	{ "params", ENGINE,
+	  "rearrange CIRCUIT [--params DIR] [--toxic ALPHA,BETA,GAMMA,DELTA,TAU]" },
 	{ "circuit", ENGINE, "digest CIRCUIT" },
 	{ "circuit", ENGINE, "list" },
 	{ "circuit", ENGINE, "cache [--cache DIR] CIRCUIT..." },
