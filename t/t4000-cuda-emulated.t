@@ -17,6 +17,11 @@ for t in u-cuda-msm u-cuda-ntt u-cuda-prove u-cuda-stream u-cuda-transform u-lan
 done
 ok "an instance of the engine gives the known answer" "$build/t/run-cuda-instance"
 
+ok "cuzk-bench measures kernels" "$build/cuzk-bench" kernels --backend cuda --log 6 \
+	--log-g2 4 --log-ntt 8 --log-transform 3
+# two fields, two sums, the transform of points, the quotient; it ends at a wrong one
+is "and finds every result right" 6 "$(grep -c 'result right' "$tmp/.out")"
+
 toxic=48577,22580,53332,5481,3673
 ok "tiny-3: parameters are made by the command" cuzk params make tiny-3 --on-device \
 	--toxic $toxic --out "$tmp/p"

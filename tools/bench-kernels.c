@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/bls12_381/arch.h"
+#include "tools/bench-device.h"
 #include "tools/bench-kernel.h"
 #include "tools/bench.h"
 
@@ -79,26 +80,53 @@ void kernel_measure(struct kernels *set, const struct kernel *k)
 	print(set, k, &ours, &ref);
 }
 
+/* What a backend of gpu.h does: kernels where they are its own, and whole proofs. */
+static int on_device(const char *backend, const char *device, const char *kind,
+		     const struct device_sizes *sizes, const char *threads, unsigned int rounds)
+{
+	struct gpu_config config = { .size = sizeof(config), .device = device };
+	int ret = 0;
+
+	if (strcmp(backend, "cpu") && strcmp(backend, "cuda"))
+		return ctl_usage(NAME, "--backend: cpu or cuda");
+	if (threads)
+		config.threads = atoi(threads);
+	if (!strcmp(backend, "cuda"))
+		ret = device_kernels_cuda(sizes, &config);
+	if (!ret && kind)
+		ret = device_proofs(backend, &config, kind, rounds);
+	return ret;
+}
+
 int bench_kernels(struct bench *b, int argc, char **argv)
 {
 	const char *blst = getenv("CUZK_BLST"), *log = NULL, *log_g2 = NULL, *threads = NULL;
-	const char *rounds_text = NULL;
+	const char *rounds_text = NULL, *backend = "cpu", *device = NULL, *kind = NULL;
+	const char *log_ntt = NULL, *log_transform = NULL;
 	struct kernels set = { .rounds = 9 };
 	const struct ctl_option options[] = {
 		{ "--blst", &blst }, { "--log", &log }, { "--log-g2", &log_g2 },
 		{ "--threads", &threads }, { "--rounds", &rounds_text }, { "--only", &set.only },
-		{ "--portable", NULL, &set.portable }, { NULL },
+		{ "--portable", NULL, &set.portable }, { "--backend", &backend },
+		{ "--device", &device }, { "--kind", &kind }, { "--log-ntt", &log_ntt },
+		{ "--log-transform", &log_transform }, { NULL },
 	};
-	uint64_t log_n = 16, log_n2 = 14, n = 1, rounds = 9;
+	uint64_t log_n = 16, log_n2 = 14, n = 1, rounds = 9, log_t = 16, log_g = 0;
+	struct device_sizes sizes;
 	int ret;
 
 	(void)b;
 	if (ctl_parse(NAME, argc, argv, options, NULL, NULL, 0) < 0 ||
-	    bench_number(NAME, "--log", log, 1, 26, &log_n) ||
+	    bench_number(NAME, "--log", log, 1, strcmp(backend, "cpu") ? 27 : 26, &log_n) ||
+	    bench_number(NAME, "--log-ntt", log_ntt ? log_ntt : log, 1, 28, &log_t) ||
+	    bench_number(NAME, "--log-transform", log_transform, 1, 27, &log_g) ||
 	    bench_number(NAME, "--log-g2", log_g2 ? log_g2 : log, 1, 26, &log_n2) ||
 	    bench_number(NAME, "--threads", threads, 1, 4096, &n) ||
 	    bench_number(NAME, "--rounds", rounds_text, 1, BENCH_SAMPLES, &rounds))
 		return CTL_USAGE;
+	sizes = (struct device_sizes){ log_n, log_n2, log_t, log_g };
+	if (strcmp(backend, "cpu") || kind)
+		return on_device(backend, device, kind, &sizes, threads, rounds);
 	set.log_n = log_n;
 	set.log_g2 = log_n2;
 	set.threads = n;

@@ -55,7 +55,9 @@
 	X(eval_ports)			\
 	X(select_count)			\
 	X(select_fill)			\
-	X(select_bounds)
+	X(select_bounds)	\
+	X(peak_fr)			\
+	X(peak_fp)
 
 #define CUDA_KERNELS_POINTS(X)		\
 	X(points_load_g1)		\

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * bench-cuda.c - sums and transforms on the device: time, and a check of each
+ * bench-cuda.c - sums and transforms on a CUDA device: time, share of the peak, and a
+ * check of each
  *
- *   bench-cuda [LOG_MSM [LOG_NTT [LOG_TRANSFORM]]]
- *
+ * The peak is what products in registers reach on the device, measured first.
  * Points are 2^14 distinct ones, repeated; the expected sum follows from the
  * scalars added up by point.  Kernel times come from a second, profiled run.
  */
@@ -13,11 +13,18 @@
 #include <time.h>
 
 #include "gpu/cuda/device.h"
+#include "tools/bench-device.h"
+#include "tools/bench.h"
 
 #define LOG_DISTINCT 14
 #define DISTINCT (1u << LOG_DISTINCT)
 
+#define PEAK_ROUNDS 256u
+
 static struct cuda_ctx *ctx;
+static struct {
+	double fr, fp;		/* products a second */
+} peak;
 
 static double now(void)
 {
@@ -29,7 +36,7 @@ static double now(void)
 
 static void die(const char *what)
 {
-	fprintf(stderr, "bench-cuda: %s\n", what);
+	fprintf(stderr, "cuzk-bench: kernels: %s\n", what);
 	exit(1);
 }
 
@@ -41,6 +48,22 @@ static uint64_t rng(void)
 	rng_state ^= rng_state >> 7;
 	rng_state ^= rng_state << 17;
 	return rng_state;
+}
+
+/* Of products a second, in words. */
+static const char *share(double products, double seconds, double best)
+{
+	static char text[32];
+
+	snprintf(text, sizeof(text), "%.0f %% of the peak", 100 * products / seconds / best);
+	return text;
+}
+
+static void random_limbs(uint64_t *l, int n, uint64_t top)
+{
+	for (int j = 0; j < n; j++)
+		l[j] = rng();
+	l[n - 1] %= top;
 }
 
 static void profile_start(void)
@@ -64,6 +87,65 @@ static CUdeviceptr alloc(uint64_t bytes)
 	if (cuda_alloc(ctx, &p, bytes))
 		die("out of device memory");
 	return p;
+}
+
+/* One field's products, all threads alike but in their operands; the last thread's is checked. */
+static double bench_peak(bool fp)
+{
+	uint64_t size = fp ? sizeof(struct fp) : sizeof(struct fr), n = (uint64_t)ctx->sm_count * 2048;
+	uint32_t n32 = (uint32_t)n, rounds = PEAK_ROUNDS;
+	char *data = calloc(2 * n, size);
+	enum cuda_kernel kernel = fp ? KERNEL_peak_fp : KERNEL_peak_fr;
+	struct fp p[3];
+	struct fr r[3];
+	CUdeviceptr d = alloc(2 * n * size);
+	double best = 1e9, t;
+	bool good;
+
+	if (!data)
+		die("out of memory");
+	for (uint64_t i = 0; i < 2 * n; i++) {
+		if (fp)
+			random_limbs((uint64_t *)(data + i * size), 6, 0x1a0111ea397fe69aull);
+		else
+			random_limbs((uint64_t *)(data + i * size), 4, 0x73eda753299d7d48ull);
+	}
+	for (int i = 0; i < 3; i++) {
+		if (cuda_copy_up(ctx, d, data, 2 * n * size) || cuda_wait(ctx))
+			die("copy failed");
+		t = now();
+		if (cuda_launch(ctx, kernel, (n + 255) / 256, 256, 0,
+				(void *[]){ &d, &n32, &rounds }) || cuda_wait(ctx))
+			die("the peak failed");
+		t = now() - t;
+		if (i && t < best)
+			best = t;
+	}
+	if (fp) {
+		memcpy(p, data + (2 * n - 2) * size, 2 * size);
+		p[2] = p[0];
+		for (uint32_t i = 0; i < rounds; i++) {
+			fp_mul(&p[0], &p[0], &p[2]);
+			fp_mul(&p[1], &p[1], &p[2]);
+		}
+	} else {
+		memcpy(r, data + (2 * n - 2) * size, 2 * size);
+		r[2] = r[0];
+		for (uint32_t i = 0; i < rounds; i++) {
+			fr_mul(&r[0], &r[0], &r[2]);
+			fr_mul(&r[1], &r[1], &r[2]);
+		}
+	}
+	if (cuda_copy_down(ctx, data, d + (2 * n - 2) * size, 2 * size))
+		die("copy failed");
+	good = !memcmp(data, fp ? (void *)p : (void *)r, 2 * size);
+	printf("peak: products in %s: %.1f G/s, result %s\n", fp ? "Fp" : "Fr",
+	       2e-9 * n * rounds / best, good ? "right" : "WRONG");
+	if (!good)
+		exit(1);
+	cuda_free(ctx, d);
+	free(data);
+	return 2.0 * n * rounds / best;
 }
 
 static struct g1_affine g1_points[DISTINCT];
@@ -99,6 +181,22 @@ static CUdeviceptr spread(const void *points, uint64_t size, unsigned int log_n)
 		if (cuda_check(ctx, ctx->drv->copy(p + have, p, have, ctx->stream), "copy"))
 			die("copy failed");
 	return p;
+}
+
+/*
+ * Products that Pippenger's method with signed digits and affine additions in
+ * batches cannot do without, whatever the window: as tools/bench-bulk.c.
+ */
+static double sum_products(enum cuda_group group, double n)
+{
+	double best = 0, adds;
+
+	for (unsigned int c = 4; c < 24; c++) {
+		adds = (255 + c) / c * (n + (double)(1ull << c));
+		if (c == 4 || adds < best)
+			best = adds;
+	}
+	return best * (group == CUDA_G1 ? 6 : 17);
 }
 
 static void bench_msm(enum cuda_group group, unsigned int log_n, int repeat)
@@ -162,9 +260,9 @@ static void bench_msm(enum cuda_group group, unsigned int log_n, int repeat)
 		g2_from_affine(&t2, &got2);
 		good = g2_equal(&t2, &want2);
 	}
-	printf("msm %s 2^%u random: %.2f ms, %.1f M points/s, result %s\n",
+	printf("msm %s 2^%u random: %.2f ms, %.1f M points/s, %s, result %s\n",
 	       group == CUDA_G1 ? "g1" : "g2", log_n, best * 1e3, n / best * 1e-6,
-	       good ? "right" : "WRONG");
+	       share(sum_products(group, n), best, peak.fp), good ? "right" : "WRONG");
 	if (!good)
 		exit(1);
 	profile_start();
@@ -232,8 +330,12 @@ static void bench_ntt(unsigned int log_n, int repeat)
 		if (i && t < best[2])
 			best[2] = t;
 	}
-	printf("ntt 2^%u: dif %.3f ms, dit %.3f ms (round trip right); quotient %.2f ms\n", log_n,
-	       best[0] * 1e3, best[1] * 1e3, best[2] * 1e3);
+	printf("ntt 2^%u: dif %.3f ms, %s", log_n, best[0] * 1e3,
+	       share(n / 2 * log_n, best[0], peak.fr));
+	printf("; dit %.3f ms, %s; round trip right\n", best[1] * 1e3,
+	       share(n / 2 * log_n, best[1], peak.fr));
+	printf("quotient 2^%u: %.2f ms, %s\n", log_n, best[2] * 1e3,
+	       share(6.0 * n / 2 * log_n, best[2], peak.fr));
 	profile_start();
 	cuda_quotient(ntt, d[0], d[1], d[2], log_n, GPU_H_POWERS);
 	profile_print();
@@ -326,24 +428,54 @@ static void bench_transforms(const struct gpu_config *config, unsigned int log_m
 	gpu_cuda_ops()->close(gpu);
 }
 
-int main(int argc, char **argv)
+/* The host's quotient of the same vectors, of a size at which that takes no time. */
+static void check_quotient(const struct gpu_config *config, unsigned int log_n)
 {
-	struct gpu_config config = { .size = sizeof(config) };
-	unsigned int log_msm = argc > 1 ? (unsigned int)atoi(argv[1]) : 26;
-	unsigned int log_ntt = argc > 2 ? (unsigned int)atoi(argv[2]) : 27;
-	unsigned int log_transform = argc > 3 ? (unsigned int)atoi(argv[3]) : 20;
+	struct gpu_config host_config = { .size = sizeof(host_config) };
+	uint64_t n = 1ull << log_n;
+	struct fr *v = malloc(6 * n * sizeof(*v));
+	struct gpu *gpu, *host;
 	char err[256];
 
-	if (cuda_ctx_open(&ctx, &config, err))
+	if (!v)
+		die("out of memory");
+	if (gpu_cuda_ops()->open(&gpu, config, err) ||
+	    gpu_cpu_ops.open(&host, &host_config, err))
 		die(err);
+	for (uint64_t i = 0; i < 2 * n; i++)
+		random_limbs(v[i].l, 4, 0x73eda753299d7d48ull);
+	memcpy(v + 2 * n, v, 2 * n * sizeof(*v));
+	if (gpu_cuda_ops()->quotient(gpu, v, v + n, log_n, GPU_H_POWERS,
+				     (struct scalar *)(v + 4 * n)) ||
+	    gpu_cpu_ops.quotient(host, v + 2 * n, v + 3 * n, log_n, GPU_H_POWERS,
+				 (struct scalar *)(v + 5 * n)) ||
+	    memcmp(v + 4 * n, v + 5 * n, (n - 1) * sizeof(*v)))
+		die("the quotient is WRONG");
+	printf("quotient 2^%u: result right\n", log_n);
+	gpu_cpu_ops.close(host);
+	gpu_cuda_ops()->close(gpu);
+	free(v);
+}
+
+int device_kernels_cuda(const struct device_sizes *sizes, const struct gpu_config *config)
+{
+	char err[256];
+
+	if (cuda_ctx_open(&ctx, config, err))
+		return ctl_fail("kernels", "%s", err);
+	peak.fr = bench_peak(false);
+	peak.fp = bench_peak(true);
 	make_points();
-	for (unsigned int l = 20; l <= log_ntt; l += l < 24 ? 4 : 3)
+	for (unsigned int l = sizes->ntt < 20 ? sizes->ntt : 20; l <= sizes->ntt; l += l < 24 ? 4 : 3)
 		bench_ntt(l, 3);
-	for (unsigned int l = 16; l <= log_msm; l += l < 24 ? 4 : l < 26 ? 2 : 1)
+	for (unsigned int l = sizes->g1 < 16 ? sizes->g1 : 16; l <= sizes->g1;
+	     l += l < 24 ? 4 : l < 26 ? 2 : 1)
 		bench_msm(CUDA_G1, l, 2);
-	for (unsigned int l = 16; l <= 22 && l <= log_msm; l += 3)
+	for (unsigned int l = sizes->g2 < 16 ? sizes->g2 : 16; l <= sizes->g2; l += 3)
 		bench_msm(CUDA_G2, l, 2);
 	cuda_ctx_close(ctx);
-	bench_transforms(&config, log_transform);
+	check_quotient(config, sizes->ntt < 16 ? sizes->ntt : 16);
+	if (sizes->transform)
+		bench_transforms(config, sizes->transform);
 	return 0;
 }
