@@ -327,7 +327,7 @@ static void test_plan(unsigned int gib, enum gpu_h_basis basis, const char *kept
 		return;
 	}
 	room = cuda_arena_largest(gpu->ctx->arena);
-	r = cuda_plan(gpu, &srs);
+	r = cuda_plan(gpu, &srs, true);
 	for (i = 0; i < CUDA_VECTOR_N; i++) {
 		uint64_t bytes = srs.n[i] * cuda_point_size(cuda_vector_group(i));
 

@@ -160,9 +160,10 @@ void cuda_srs_unload(struct gpu *gpu, struct gpu_srs *srs);
 
 /*
  * Decides for every vector, takes what is to be pinned from the host budget and
- * logs it.  -ENOMEM, with a line in the log: the budgets are too small.
+ * logs it.  made: the points are made of scalars, which takes more than loading
+ * them.  -ENOMEM, with a line in the log: the budgets are too small.
  */
-int cuda_plan(struct gpu *gpu, struct gpu_srs *srs);
+int cuda_plan(struct gpu *gpu, struct gpu_srs *srs, bool made);
 unsigned int cuda_prove_batch(struct gpu *gpu, const struct gpu_cs *cs, const struct gpu_srs *srs);
 
 /* ---- feed.c: the points of sums, piece by piece ---- */

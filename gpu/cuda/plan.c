@@ -38,8 +38,8 @@
 #define PIECE_MIN 1024		/* points */
 #define KEEP_PRICE 100
 #define LARGE (1ull << 30)	/* parameters whose place is worth a line in the log */
-#define LOADED_AT_ONCE (1u << 20)	/* points, base.c; srs.c takes half as many */
-#define LOADING_BYTES 768		/* a point of those in G2: two forms, sums, products */
+#define LOADED_AT_ONCE (1u << 19)	/* points; CHUNK of srs.c */
+#define MADE_AT_ONCE (1u << 20)		/* CHUNK of base.c */
 
 static uint64_t vector_bytes(const struct gpu_srs *srs, enum cuda_vector v)
 {
@@ -77,21 +77,25 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* While points are loaded, or made: chunks of them and what making takes. */
-static uint64_t loading_bytes(const struct gpu_srs *srs)
+/* While points are loaded (srs.c), or made of scalars (base.c as well): a chunk's buffers. */
+static uint64_t loading_bytes(const struct gpu_srs *srs, bool made)
 {
-	uint64_t longest = 0;
+	uint64_t longest = 0, size = cuda_point_size(CUDA_G2), bytes;
 	int i;
 
 	for (i = 0; i < CUDA_VECTOR_N; i++)
 		longest = srs->n[i] > longest ? srs->n[i] : longest;
-	return smaller(longest, LOADED_AT_ONCE) * LOADING_BYTES;
+	bytes = 2 * size * smaller(longest, LOADED_AT_ONCE);
+	if (made)
+		bytes += (2 * size + size / 2 + sizeof(struct scalar)) *
+			 smaller(longest, MADE_AT_ONCE);
+	return bytes;
 }
 
 /* What has to be left beside the points that stay. */
-static uint64_t work_bytes(const struct gpu_srs *srs)
+static uint64_t work_bytes(const struct gpu_srs *srs, bool made)
 {
-	uint64_t proof = quotient_bytes(srs) + WORK_MIN, loading = loading_bytes(srs);
+	uint64_t proof = quotient_bytes(srs) + WORK_MIN, loading = loading_bytes(srs, made);
 
 	return proof > loading ? proof : loading;
 }
@@ -189,14 +193,14 @@ static unsigned int keep_others(const struct gpu *gpu, const struct gpu_srs *srs
 	return kept;
 }
 
-static void plan_streamed(const struct gpu *gpu, struct gpu_srs *srs, uint64_t room)
+static void plan_streamed(const struct gpu *gpu, struct gpu_srs *srs, uint64_t room, bool made)
 {
 	uint64_t waiting, bytes = vector_bytes(srs, CUDA_VECTOR_H);
 	struct division best, d = { .room = room, .early = true };
 	unsigned int i, kept;
 
 	srs->streamed = true;
-	d.spare = less(room, work_bytes(srs));
+	d.spare = less(room, work_bytes(srs, made));
 	waiting = smaller(WAITING * witness_guess(srs), d.spare / 2);
 	d.spare -= waiting;
 	d.room -= waiting;
@@ -232,7 +236,7 @@ static void print_plan(struct gpu *gpu, const struct gpu_srs *srs, uint64_t devi
 	device_log(gpu, srs->streamed || device >= LARGE ? LOG_INFO : LOG_DEBUG, line);
 }
 
-int cuda_plan(struct gpu *gpu, struct gpu_srs *srs)
+int cuda_plan(struct gpu *gpu, struct gpu_srs *srs, bool made)
 {
 	uint64_t room = cuda_arena_largest(gpu->ctx->arena), all = 0, host = 0;
 	uint64_t vectors = quotient_bytes(srs);
@@ -248,11 +252,11 @@ int cuda_plan(struct gpu *gpu, struct gpu_srs *srs)
 		device_log(gpu, LOG_ERR, line);
 		return -ENOMEM;
 	}
-	if (!gpu->must_stream && all + work_bytes(srs) + CUDA_VECTOR_N * ARENA_ALIGN <= room)
+	if (!gpu->must_stream && all + work_bytes(srs, made) + CUDA_VECTOR_N * ARENA_ALIGN <= room)
 		for (i = 0; i < CUDA_VECTOR_N; i++)
 			srs->resident[i] = true;
 	else
-		plan_streamed(gpu, srs, room);
+		plan_streamed(gpu, srs, room, made);
 	for (i = 0; i < CUDA_VECTOR_N; i++)
 		host += srs->resident[i] ? 0 : vector_bytes(srs, i);
 	if (device_host_reserve(gpu, host)) {

@@ -102,12 +102,12 @@ static int load_vector(struct loading *l, const struct source *src, int reverse_
 }
 
 /* Room for every vector, where the plan wants it. */
-static int find_room(struct gpu *gpu, struct gpu_srs *srs)
+static int find_room(struct gpu *gpu, struct gpu_srs *srs, bool made)
 {
 	struct cuda_ctx *ctx = gpu->ctx;
 	int i, r;
 
-	r = cuda_plan(gpu, srs);
+	r = cuda_plan(gpu, srs, made);
 	for (i = 0; i < CUDA_VECTOR_N && !r; i++) {
 		uint64_t bytes = srs->n[i] * cuda_point_size(cuda_vector_group(i));
 
@@ -171,7 +171,7 @@ static int load_all(struct loading *l, struct gpu_srs *srs, uint64_t *bad)
 		srs->n[i] = sources[i].n;
 		l->total += sources[i].n;
 	}
-	r = find_room(l->gpu, srs);
+	r = find_room(l->gpu, srs, d->encoding == GPU_POINTS_SCALARS);
 	if (!r)
 		r = buffers_alloc(l);
 	for (i = 0; i < CUDA_VECTOR_N && !r; i++) {
