@@ -1,5 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
+# Tests fault class "GPU returns a wrong answer".
+# Tests fault class "memory exhausted".
+# Tests fault class "poisoned context, hang".
+# Tests fault class "opaque errors and status".
 """What goes wrong in an engine or a device: the job completes, or fails with its class, and nobody else suffers."""
 import os
 import sys
@@ -32,9 +36,13 @@ c = service("invalid_every = 7")
 m = request("porep", "p", b"invalid once in seven")
 r = c.prove(m)
 equal((r.status, r.proof), ("COMPLETED", null_proof(m, 10)), "GPU returns a wrong answer: all proofs are right")
-ok(metric(c, "invalid_total") >= 1, "the invalid proof is counted")
-ok('cuzk_instance_invalid_total{instance="cpu"} 0' not in c.call("GetMetrics")[1][0].decode(),
-   "and charged to its instance")
+# the seventh proof of a process: the next one has only four to make
+equal((metric(c, "invalid_total"), metric(c, "reproved_total")), (1, 1), "one invalid proof, one partition proved again")
+text = c.call("GetMetrics")[1][0].decode()
+ok('cuzk_instance_invalid_total{instance="cpu"} 1' in text, "charged to its instance")
+ok('cuzk_instance_completed_total{instance="cpu"} 10' in text and 'cuzk_instance_failed_total{instance="cpu"} 1' in text,
+   "11 partitions were proved for a job of 10 with one fault")
+ok('cuzk_instance_starts_total{instance="cpu"} 2' in text, "and the instance was begun anew")
 s.stop()
 
 # class by class
