@@ -182,6 +182,7 @@ void child_send_memory(struct child *c)
 	struct wire_memory m = { .resident = resident_bytes() };
 	uint64_t sum;
 	unsigned int i;
+	bool news;
 
 	pthread_mutex_lock(&c->memory_lock);
 	m.reserved = c->reserved;
@@ -192,13 +193,13 @@ void child_send_memory(struct child *c)
 		m.entry[i].reserved = c->memory[i].reserved;
 		m.entry[i].peak = c->memory[i].peak;
 	}
-	pthread_mutex_unlock(&c->memory_lock);
 	if (m.resident > c->resident_peak)
 		c->resident_peak = m.resident;
 	m.resident_peak = c->resident_peak;
 	sum = m.reserved + m.peak + m.resident;
-	if (sum == c->memory_sent)
-		return;
+	news = sum != c->memory_sent;
 	c->memory_sent = sum;
-	child_send(c, WIRE_MEMORY, 0, 0, &m, sizeof(m));
+	pthread_mutex_unlock(&c->memory_lock);
+	if (news)
+		child_send(c, WIRE_MEMORY, 0, 0, &m, sizeof(m));
 }

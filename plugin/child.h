@@ -108,10 +108,11 @@ struct child {
 	uint64_t reserved, peak;
 	struct child_memory memory[WIRE_MEMORY_MAX];
 	unsigned int n_memory;
+	uint64_t resident_peak;		/* as seen once a second */
+	uint64_t memory_sent;		/* resident + reserved when last sent */
+
 	unsigned int ticks;		/* reader */
 	unsigned int idle_ticks;	/* reader: without work, since there was some */
-	uint64_t resident_peak;		/* reader: as seen once a second */
-	uint64_t memory_sent;		/* reader: resident + reserved when last sent */
 
 	pthread_mutex_t keep_lock;
 	struct child_kept *kept;
