@@ -450,6 +450,17 @@ static int forget_tasks(struct worker *w, struct list *head, uint64_t *admitting
 	return n;
 }
 
+/* One death counts once for a job, however many of its partitions were at work. */
+static bool accused(const struct instance_flight *flight, int i)
+{
+	int k;
+
+	for (k = 0; k < i; k++)
+		if (flight[k].started && flight[k].task == flight[i].task)
+			return true;
+	return false;
+}
+
 static void on_died(void *ctx, struct instance *inst, enum instance_death death,
 		    const char *reason, const struct instance_flight *flight, int n)
 {
@@ -491,8 +502,8 @@ static void on_died(void *ctx, struct instance *inst, enum instance_death death,
 			learn_ended(&svc->learn, &svc->config->global, w->ordinal,
 				    job->circuit_hash, flight[i].stage);
 		if (job)
-			retry_died(svc, w, job, flight[i].partition, guilty && flight[i].started,
-				   reason);
+			retry_died(svc, w, job, flight[i].partition,
+				   guilty && flight[i].started && !accused(flight, i), reason);
 	}
 	for (i = 0; i < n_admitting && guilty && !any_started; i++) {
 		job = jobs_find_seq(&svc->jobs, admitting[i]);

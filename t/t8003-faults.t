@@ -127,6 +127,16 @@ for what, engine in {"crash": "crash_every = 1", "exit": "exit_every = 1", "devi
     equal(metric(c, "instance_deaths_total"), 1, "one child died")
     s.stop()
 
+# two partitions of one job at work: one death is one
+open(token, "w").close()
+c = service(f"crash_every = 4\nlanes = 2\ndelay_ms = 100\ntoken = {token}", instances="[cpu]\nengine = null\ndepth = 2\n",
+            settings=FAST + "poison_deaths = 2\n")
+m = request("porep", "p", b"two at work")
+r = c.prove(m, wait=30)
+equal((r.status, r.proof), ("COMPLETED", null_proof(m, 10)), f"a crash with two partitions of one job: it completes {r.error}")
+equal((metric(c, "instance_deaths_total"), metric(c, "reproved_total")), (1, 1), "one death, counted once")
+s.stop()
+
 # poison: a job that kills children fails, the service and the others go on
 c = service("crash_sector = 13", settings=FAST + "poison_deaths = 2\n")
 calls = [c.start_prove(request("winning-post", "good", b"%d" % i, sector=i)) for i in range(5)]
