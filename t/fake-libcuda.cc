@@ -4,25 +4,41 @@
  *
  * Built as libcuda.so.1 in a folder of its own and found through
  * LD_LIBRARY_PATH.  Device memory is host memory; a launch runs the kernel's
- * own source on the emulator (gpu/cuda/emu.h), at once.  It can be told to fail:
+ * own source on the emulator (gpu/cuda/emu.h), at once.  It can be told to fail,
+ * by variables or, since instances get a clean environment, by lines of the file
+ * "settings" beside the library:
  *
  *   FAKE_CUDA_FAIL=CALL:N:ERROR[,...]   the N-th call of CALL (from 1; 0: every
- *                                       one) answers ERROR; sticky errors stay
+ *                                       one) answers ERROR, a number; sticky
+ *                                       errors stay.  "hang", "crash": it does;
+ *                                       "flip": a copy to the host has one bit wrong
+ *   FAKE_CUDA_FAIL_DEVICE=I             only in a process that opened device I
+ *   FAKE_CUDA_TOKEN=FILE                calls are counted while there is the file;
+ *                                       each failure takes it away
  *   FAKE_CUDA_DEVICES=N                 how many devices there are (default 1)
  *   FAKE_CUDA_ORDER=reverse             listed the other way round
  *   FAKE_CUDA_MEMORY=BYTES              of each device (default 2 GiB)
  *   FAKE_CUDA_VERSION=V                 what cuDriverGetVersion says
  *   FAKE_CUDA_STREAMS=FILE              at the end: a line "PRIORITY LAUNCHES" for each
  *                                       stream that had any
+ *   FAKE_CUDA_COPY_KBPS=N               kilobytes a second of a copy to the device, while
+ *                                       there is the token
+ *   FAKE_CUDA_COUNT=FILE                FILE.I of the opened device I gets "PID DEVICES
+ *                                       BYTES-UP BYTES-DOWN", as seen and moved by the process
  *
+ * Like the real one it shows a process only what CUDA_VISIBLE_DEVICES lists.
  * Threads may call it as they may call the real one; launches of all streams
  * run one at a time.
  */
-#include <cstddef>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <map>
 #include <memory>
@@ -65,9 +81,53 @@ static const std::map<std::string, trampoline> kernels = {
 #undef X
 };
 
+/* ---- what it is told ---- */
+
+static std::map<std::string, std::string> read_settings()
+{
+	std::map<std::string, std::string> all;
+	char line[1024], *equals;
+	std::string path;
+	Dl_info info;
+	FILE *f;
+
+	if (!dladdr((void *)read_settings, &info))
+		return all;
+	path = info.dli_fname;
+	path = path.substr(0, path.rfind('/') + 1) + "settings";
+	f = fopen(path.c_str(), "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		equals = strchr(line, '=');
+		if (equals)
+			all[std::string(line, equals - line)] = equals + 1;
+	}
+	if (f)
+		fclose(f);
+	return all;
+}
+
+static const char *setting(const char *name)
+{
+	static const std::map<std::string, std::string> settings = read_settings();
+	const char *value = getenv(name);
+	auto it = settings.find(name);
+
+	return value ? value : it == settings.end() ? NULL : it->second.c_str();
+}
+
+static unsigned long number(const char *name, unsigned long def)
+{
+	const char *s = setting(name);
+
+	return s ? strtoul(s, NULL, 0) : def;
+}
+
 /* ---- failures on demand ---- */
 
 static CUresult sticky_error = CUDA_SUCCESS;
+static int opened = -1;		/* device whose context this process has */
+static thread_local bool flip;	/* the copy that is being made */
 static std::map<std::string, unsigned long> calls;
 
 static bool is_sticky(CUresult r)
@@ -79,26 +139,45 @@ static bool is_sticky(CUresult r)
 static std::recursive_mutex state_lock;	/* of all that is static but the emulator */
 typedef std::lock_guard<std::recursive_mutex> guard;
 
+static CUresult fail(const char *how)
+{
+	CUresult error = (CUresult)atoi(how);
+
+	if (!strcmp(how, "hang"))
+		for (;;)
+			pause();
+	if (!strcmp(how, "crash")) {
+		prctl(PR_SET_DUMPABLE, 0);	/* on purpose: it leaves no core */
+		signal(SIGSEGV, SIG_DFL);
+		raise(SIGSEGV);
+	}
+	flip = !strcmp(how, "flip");
+	if (is_sticky(error))
+		sticky_error = error;
+	return error;
+}
+
 static CUresult enter(const char *call)
 {
 	guard hold(state_lock);
-	const char *plan = getenv("FAKE_CUDA_FAIL");
-	unsigned long n = ++calls[call];
+	const char *plan = setting("FAKE_CUDA_FAIL"), *token = setting("FAKE_CUDA_TOKEN");
+	const char *device = setting("FAKE_CUDA_FAIL_DEVICE");
+	unsigned long n;
 
 	if (sticky_error != CUDA_SUCCESS)
 		return sticky_error;
+	if ((token && access(token, F_OK)) || (device && atoi(device) != opened))
+		return CUDA_SUCCESS;
+	n = ++calls[call];
 	while (plan && *plan) {
-		char name[64];
+		char name[64], how[16];
 		unsigned long at;
-		int error, used = 0;
+		int used = 0;
 
-		if (sscanf(plan, "%63[^:]:%lu:%d%n", name, &at, &error, &used) != 3)
+		if (sscanf(plan, "%63[^:]:%lu:%15[^,]%n", name, &at, how, &used) != 3)
 			break;
-		if (strcmp(name, call) == 0 && (at == 0 || at == n)) {
-			if (is_sticky((CUresult)error))
-				sticky_error = (CUresult)error;
-			return (CUresult)error;
-		}
+		if (strcmp(name, call) == 0 && (at == 0 || at == n) && !(token && unlink(token)))
+			return fail(how);
 		plan += used;
 		if (*plan == ',')
 			plan++;
@@ -113,16 +192,9 @@ static CUresult enter(const char *call)
 			return r_;				\
 	} while (0)
 
-static unsigned long env_number(const char *name, unsigned long def)
-{
-	const char *s = getenv(name);
-
-	return s ? strtoul(s, NULL, 0) : def;
-}
-
 static size_t memory_size(void)
 {
-	return env_number("FAKE_CUDA_MEMORY", 2ul << 30);
+	return number("FAKE_CUDA_MEMORY", 2ul << 30);
 }
 
 #define BIG (64ul << 20)
@@ -130,13 +202,90 @@ static size_t memory_size(void)
 static size_t memory_used;
 static std::map<CUdeviceptr, size_t> allocations;
 
+static void uuid_of(int device, CUuuid *uuid)
+{
+	memset(uuid, 0xa0 + device, sizeof(*uuid));
+}
+
+static std::string uuid_name(int device)
+{
+	std::string text = "GPU-";
+	char byte[3];
+	int i;
+
+	snprintf(byte, sizeof(byte), "%02x", 0xa0 + device);
+	for (i = 0; i < 16; i++)
+		text += (i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "") + std::string(byte);
+	return text;
+}
+
+/* The devices that this process sees, in the order in which they are listed. */
+static const std::vector<int> &visible()
+{
+	static std::vector<int> list;
+	static bool made;
+	const char *order = setting("FAKE_CUDA_ORDER"), *only = getenv("CUDA_VISIBLE_DEVICES");
+	int n = (int)number("FAKE_CUDA_DEVICES", 1), i;
+
+	for (i = 0; i < n && !made; i++) {
+		int device = order && strcmp(order, "reverse") == 0 ? n - 1 - i : i;
+
+		if (!only || (*only && strstr(only, uuid_name(device).c_str())))
+			list.push_back(device);
+	}
+	made = true;
+	return list;
+}
+
 /* device i of the list, by what is written on it */
 static int identity(CUdevice device)
 {
-	const char *order = getenv("FAKE_CUDA_ORDER");
-	int n = (int)env_number("FAKE_CUDA_DEVICES", 1);
+	return visible().at(device);
+}
 
-	return order && strcmp(order, "reverse") == 0 ? n - 1 - device : device;
+/* ---- copies ---- */
+
+static unsigned long bytes_up, bytes_down;
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+static void count_copies(size_t up, size_t down)
+{
+	guard hold(state_lock);
+	const char *path = setting("FAKE_CUDA_COUNT");
+	std::string name, temporary;
+	FILE *f;
+
+	bytes_up += up;
+	bytes_down += down;
+	if (!path)
+		return;
+	name = std::string(path) + "." + std::to_string(opened);
+	temporary = name + ".new";
+	f = fopen(temporary.c_str(), "we");
+	if (!f)
+		return;
+	fprintf(f, "%d %zu %lu %lu\n", (int)getpid(), visible().size(), bytes_up, bytes_down);
+	fclose(f);
+	rename(temporary.c_str(), name.c_str());
+}
+
+static void take_time(size_t bytes)
+{
+	unsigned long rate = number("FAKE_CUDA_COPY_KBPS", 0);
+	const char *token = setting("FAKE_CUDA_TOKEN");
+	uint64_t end = now_ns() + (rate ? bytes * 1000000 / rate : 0);
+
+	if (token && access(token, F_OK))
+		return;
+	while (now_ns() < end)
+		;
 }
 
 /* Streams, kept beyond their end for the account. */
@@ -149,7 +298,7 @@ static struct stream_list {
 	std::vector<std::unique_ptr<fake_stream>> list;
 	~stream_list()
 	{
-		const char *path = getenv("FAKE_CUDA_STREAMS");
+		const char *path = setting("FAKE_CUDA_STREAMS");
 		FILE *f = path ? fopen(path, "w") : NULL;
 
 		for (auto &s : list)
@@ -166,7 +315,7 @@ CUresult cuInit(unsigned int) { ENTER(); return CUDA_SUCCESS; }
 
 CUresult cuDriverGetVersion(int *version)
 {
-	*version = (int)env_number("FAKE_CUDA_VERSION", 13000);
+	*version = (int)number("FAKE_CUDA_VERSION", 13000);
 	return CUDA_SUCCESS;
 }
 
@@ -190,7 +339,7 @@ CUresult cuGetErrorString(CUresult, const char **text)
 CUresult cuDeviceGetCount(int *count)
 {
 	ENTER();
-	*count = (int)env_number("FAKE_CUDA_DEVICES", 1);
+	*count = (int)visible().size();
 	return CUDA_SUCCESS;
 }
 
@@ -210,7 +359,7 @@ CUresult cuDeviceGetName(char *name, int len, CUdevice device)
 CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
 {
 	ENTER();
-	memset(uuid, 0xa0 + identity(device), sizeof(*uuid));
+	uuid_of(identity(device), uuid);
 	return CUDA_SUCCESS;
 }
 
@@ -233,8 +382,9 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice)
 	return CUDA_SUCCESS;
 }
 
-CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice)
+CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
 {
+	opened = identity(device);
 	ENTER();
 	*ctx = (CUcontext)&calls;
 	return CUDA_SUCCESS;
@@ -308,13 +458,19 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CU
 {
 	ENTER();
 	memcpy((void *)to, from, bytes);
+	take_time(bytes);
+	count_copies(bytes, 0);
 	return CUDA_SUCCESS;
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream)
 {
+	flip = false;
 	ENTER();
 	memcpy(to, (const void *)from, bytes);
+	if (flip && bytes)
+		((char *)to)[bytes / 3] ^= 1;
+	count_copies(0, bytes);
 	return CUDA_SUCCESS;
 }
 
@@ -403,12 +559,36 @@ CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 CUresult cuStreamDestroy_v2(CUstream) { return CUDA_SUCCESS; }
 CUresult cuStreamQuery(CUstream) { ENTER(); return CUDA_SUCCESS; }
 CUresult cuStreamSynchronize(CUstream) { ENTER(); return CUDA_SUCCESS; }
-CUresult cuEventCreate(CUevent *event, unsigned int) { ENTER(); *event = NULL; return CUDA_SUCCESS; }
-CUresult cuEventDestroy_v2(CUevent) { return CUDA_SUCCESS; }
-CUresult cuEventRecord(CUevent, CUstream) { ENTER(); return CUDA_SUCCESS; }
+
+/* an event is the time at which it was recorded: what was before it is done */
+CUresult cuEventCreate(CUevent *event, unsigned int)
+{
+	ENTER();
+	*event = (CUevent)calloc(1, sizeof(uint64_t));
+	return *event ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuEventDestroy_v2(CUevent event)
+{
+	free((void *)event);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuEventRecord(CUevent event, CUstream)
+{
+	ENTER();
+	*(uint64_t *)event = now_ns();
+	return CUDA_SUCCESS;
+}
+
+CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end)
+{
+	*ms = (float)(*(uint64_t *)end - *(uint64_t *)start) / 1e6f;
+	return CUDA_SUCCESS;
+}
+
 CUresult cuEventQuery(CUevent) { return CUDA_SUCCESS; }
 CUresult cuEventSynchronize(CUevent) { ENTER(); return CUDA_SUCCESS; }
-CUresult cuEventElapsedTime(float *ms, CUevent, CUevent) { *ms = 0; return CUDA_SUCCESS; }
 CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned int) { return CUDA_SUCCESS; }
 
 }

@@ -127,7 +127,8 @@ static int find_device(struct cuda_ctx *ctx, char *err)
 		snprintf(err, 256, "the CUDA driver cannot count its devices");
 		return r;
 	}
-	if (n == 0) {
+	/* the host shows a process one device: one that is not there is none seen */
+	if (n == 0 && !want) {
 		snprintf(err, 256, "the CUDA driver sees no device");
 		return -ENODEV;
 	}
