@@ -1,5 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
+# Tests fault class "silent CPU fallback, GPU unused".
+# Tests fault class "wrong GPU".
+# Tests fault class "opaque errors and status".
 # What the CUDA backend says when the driver, the device or a kernel fails.
 . "${CUZK_SRCDIR:-.}/t/tap.sh"
 

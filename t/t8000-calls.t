@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
+# Tests fault class "opaque errors and status".
 """The calls of cuzk.v1.ProvingEngine, on the null engine."""
 import os
 import sys

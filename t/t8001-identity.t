@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
+# Tests fault class "lost, duplicated, mixed jobs".
 """Lost, duplicated, mixed jobs: identity is the content, never the request_id."""
 import os
 import sys

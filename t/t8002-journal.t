@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
+# Tests fault class "locks and deadlocks".
+# Tests fault class "poisoned context, hang".
+# Tests fault class "lost, duplicated, mixed jobs".
 """Restart forgets nothing: kill -9 anywhere, a torn or damaged journal, one service per folder."""
 import os
 import random

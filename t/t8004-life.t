@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
+# Tests fault class "life cycle".
 """Life cycle: drain on SIGTERM, second signal at once, what the service manager is told, reload, sockets."""
 import array
 import os

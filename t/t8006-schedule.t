@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
+# Tests fault class "urgent proof behind bulk".
 """Urgent proof behind bulk, deadlines, aging, quotas, and sharing between instances."""
 import os
 import sys

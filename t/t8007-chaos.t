@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
+# Tests fault class "GPU returns a wrong answer".
+# Tests fault class "lost, duplicated, mixed jobs".
 """500 jobs under random kills of instances and of the service: none lost, none duplicated, none wrong."""
 import os
 import random

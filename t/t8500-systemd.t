@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
+# Tests fault class "poisoned context, hang".
+# Tests fault class "life cycle".
 """The shipped units under a real systemd: start, socket, watchdog, hung instance, restart, drain, journal."""
 import os
 import shutil

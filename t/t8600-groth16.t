@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
+# Tests fault class "bad input found late".
 """The service with the real engine: a golden WinningPoSt in, a verified proof out, and what is wrong refused."""
 import base64
 import json

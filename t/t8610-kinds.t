@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
+# Tests fault class "bad input found late".
 """Every kind of proof at 2 KiB: golden parameters, golden proof bytes, and the same requests
 through the service, with what is wrong in them refused at admission with its place named."""
 import base64

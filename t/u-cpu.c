@@ -2,6 +2,8 @@
 /*
  * u-cpu.c - gpu_cpu_ops: the five sums of random systems against sums in the
  * exponent, and what happens when memory, patience or the caller fails
+ *
+ * Tests fault class "memory exhausted".
  */
 #include <errno.h>
 #include <sys/mman.h>

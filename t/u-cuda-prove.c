@@ -4,6 +4,8 @@
  * evaluation, transforms, parameters, sums and whole proofs
  *
  * Runs on the device there is, or on the emulated one.
+ *
+ * Tests fault class "slow transfers".
  */
 #include <errno.h>
 

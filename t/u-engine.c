@@ -3,6 +3,8 @@
  * u-engine.c - the built engine through its ABI, as a service drives it
  *
  * Parameters of window-2k are made by the engine's own command first.
+ *
+ * Tests fault class "parameters wrong or absent".
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -4,6 +4,8 @@
  *
  * Nothing wrong leaves the engine, and each fault has its class.  The device is
  * the host's backend with one operation exchanged.
+ *
+ * Tests fault class "GPU returns a wrong answer".
  */
 #include <errno.h>
 #include <fcntl.h>

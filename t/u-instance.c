@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* u-instance.c - an instance at work on the null engine */
+/*
+ * u-instance.c - an instance at work on the null engine
+ *
+ * Tests fault class "wrong GPU".
+ */
 #include <dirent.h>
 #include <sys/stat.h>
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* u-params.c - parameter files: names, reading, damage, digests, manifests */
+/*
+ * u-params.c - parameter files: names, reading, damage, digests, manifests
+ *
+ * Tests fault class "parameters wrong or absent".
+ */
 #include <errno.h>
 #include <unistd.h>
 

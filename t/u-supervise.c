@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* u-supervise.c - instances that hang, crash, lie or do not start, and what is done about it */
+/*
+ * u-supervise.c - instances that hang, crash, lie or do not start, and what is done about it
+ *
+ * Tests fault class "silent CPU fallback, GPU unused".
+ * Tests fault class "poisoned context, hang".
+ */
 #include <sys/stat.h>
 
 #include "t/instance.h"

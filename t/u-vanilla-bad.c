@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* u-vanilla-bad.c - wrong vanilla proofs are refused, with the place named */
+/*
+ * u-vanilla-bad.c - wrong vanilla proofs are refused, with the place named
+ *
+ * Tests fault class "bad input found late".
+ */
 #include <errno.h>
 
 #include "engine/vanilla/vanilla.h"
