@@ -40,7 +40,7 @@ static void part_events(const struct job *job, uint32_t i, FILE *f, bool *first)
 		return;		/* not yet, or before a restart */
 	snprintf(name, sizeof(name), "partition %u", i);
 	snprintf(moved, sizeof(moved), "{\"bytes_up\":%" PRIu64 ",\"bytes_down\":%" PRIu64
-		 ",\"up_us\":%" PRIu64 ",\"up_gb_per_s\":%.3f}", part->bytes_up, part->bytes_down,
+		 ",\"up_us\":%" PRIu64 ",\"up_gb_per_s\":%.6f}", part->bytes_up, part->bytes_down,
 		 part->up_ns / 1000, part->up_ns ? (double)part->bytes_up / part->up_ns : 0.0);
 	event(f, name, "partition", start, part->done_us - part->started_us, part->worker + 1,
 	      moved, first);
