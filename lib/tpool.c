@@ -36,7 +36,8 @@ static void drain(struct tpool *pool, unsigned int thread)
 {
 	size_t i;
 
-	while ((i = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed)) < pool->count) {
+	while ((i = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed)) <
+	       pool->count) {
 		gate_pass(pool->gate);
 		pool->fn(pool->arg, i, thread);
 	}

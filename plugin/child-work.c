@@ -244,7 +244,8 @@ void child_cancel(struct child *c, uint64_t tag)
 	if (t) {
 		t->cancelled = true;
 		started = t->started;
-		queued = !started && (unqueue(&c->owner_work, tag) || unqueue(&c->urgent_work, tag));
+		queued = !started && (unqueue(&c->owner_work, tag) ||
+				      unqueue(&c->urgent_work, tag));
 	}
 	pthread_mutex_unlock(&c->lock);
 	if (started)

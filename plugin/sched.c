@@ -391,7 +391,8 @@ void sched_run(struct service *svc)
 uint32_t sched_position(const struct service *svc, const struct job *job)
 {
 	uint64_t now = now_us();
-	struct choice self = { .job = (struct job *)job, .rank = rank(svc, job, now) }, other = self;
+	struct choice self = { .job = (struct job *)job, .rank = rank(svc, job, now) };
+	struct choice other = self;
 	struct list *pos;
 	uint32_t n = 0;
 

@@ -26,7 +26,7 @@
 enum wire_type {
 	/* to the child */
 	WIRE_START = 1,		/* struct wire_start */
-	WIRE_ADMIT,		/* id: task; tag: 1 for one that is urgent; the request's descriptor */
+	WIRE_ADMIT,		/* id: task; tag 1: urgent; the request's descriptor */
 	WIRE_TASK_FREE,		/* id: task */
 	WIRE_PROVE,		/* id: task, tag; struct wire_prove */
 	WIRE_CANCEL,		/* tag */

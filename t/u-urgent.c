@@ -71,7 +71,8 @@ static void test_aside(void)
 
 static void test_hang(void)
 {
-	struct record *r = start_both("delay_ms = 60000\nurgent_delay_ms = 0\nhang_every = 2\nhang_beats = yes\n");
+	struct record *r = start_both("delay_ms = 60000\nurgent_delay_ms = 0\n"
+				      "hang_every = 2\nhang_beats = yes\n");
 
 	ok(WAIT_FOR(r, r->n_died == 1) && r->death == INSTANCE_DEATH_STUCK && r->n_flight == 2 &&
 	   r->flight[0].started && r->flight[1].started,

@@ -92,7 +92,8 @@ static CUdeviceptr alloc(uint64_t bytes)
 /* One field's products, all threads alike but in their operands; the last thread's is checked. */
 static double bench_peak(bool fp)
 {
-	uint64_t size = fp ? sizeof(struct fp) : sizeof(struct fr), n = (uint64_t)ctx->sm_count * 2048;
+	uint64_t size = fp ? sizeof(struct fp) : sizeof(struct fr);
+	uint64_t n = (uint64_t)ctx->sm_count * 2048;
 	uint32_t n32 = (uint32_t)n, rounds = PEAK_ROUNDS;
 	char *data = calloc(2 * n, size);
 	enum cuda_kernel kernel = fp ? KERNEL_peak_fp : KERNEL_peak_fr;
@@ -466,7 +467,8 @@ int device_kernels_cuda(const struct device_sizes *sizes, const struct gpu_confi
 	peak.fr = bench_peak(false);
 	peak.fp = bench_peak(true);
 	make_points();
-	for (unsigned int l = sizes->ntt < 20 ? sizes->ntt : 20; l <= sizes->ntt; l += l < 24 ? 4 : 3)
+	for (unsigned int l = sizes->ntt < 20 ? sizes->ntt : 20; l <= sizes->ntt;
+	     l += l < 24 ? 4 : 3)
 		bench_ntt(l, 3);
 	for (unsigned int l = sizes->g1 < 16 ? sizes->g1 : 16; l <= sizes->g1;
 	     l += l < 24 ? 4 : l < 26 ? 2 : 1)

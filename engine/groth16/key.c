@@ -638,7 +638,7 @@ static int load(struct cuzk_instance *inst, struct circuit_state *line, uint64_t
 		ret = key_load(inst, line, false, key, err);
 	} while ((ret == -ENOMEM || ret == -ENOBUFS) && make_room(inst, line, ret == -ENOBUFS));
 	if (!ret && *key) {
-		/* what another instance has put is verified before it is used, like what was kept */
+		/* what another instance has put is verified before its first use */
 		unseen = (*key)->unseen;
 		add_key(inst, *key, unseen ? 0 : 1);
 		if (unseen)

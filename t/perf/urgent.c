@@ -112,7 +112,8 @@ int urgent_load_report(struct urgent_load *load, const uint8_t *golden)
 	       percentile(load->seconds, load->count, 50) * 1e3,
 	       percentile(load->seconds, load->count, 99) * 1e3,
 	       load->seconds[load->count - 1] * 1e3);
-	printf("  the others stood aside after %.1f ms at most; longest step on the device %.1f ms\n",
+	printf("  the others stood aside after %.1f ms at most; longest step on the device "
+	       "%.1f ms\n",
 	       gate_longest_ns(&load->inst->gate) / 1e6, stats.longest_step_ns / 1e6);
 	fflush(stdout);
 	return good == load->count && (!golden || equal == good) ? 0 : 1;
