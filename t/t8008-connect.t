@@ -19,14 +19,23 @@ s = Service(engine="crash_every = 40\n", instances="[cpu]\nengine = null\n[gpu 0
             settings=FAST + f"listen_tcp = 127.0.0.1:{port}\ninsecure = yes\nqueue_limit = 1000000\n")
 
 
+def first(address, early):
+    """A connection, once somebody listens."""
+    limit = time.monotonic() + 60
+    while True:
+        try:
+            return Client(address)
+        except (FileNotFoundError, ConnectionRefusedError):
+            if time.monotonic() > limit:
+                raise
+            early.append(address)
+            time.sleep(0.001)
+
+
 def connect(address, early, found, n, when):
     for i in range(CALLS):
         try:
-            c = Client(address)
-        except (FileNotFoundError, ConnectionRefusedError):
-            early.append(address)		# nobody listens yet
-            time.sleep(0.001)
-            continue
+            c = first(address, early)
         except OSError as e:
             found.append(f"{address}: {e!r}")
             continue
