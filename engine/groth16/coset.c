@@ -129,6 +129,34 @@ void coset_srs_desc(const struct coset *c, struct gpu_srs_desc *desc)
 	desc->n_h = c->n_h;
 }
 
+int coset_bad_point(const struct coset *c, const char *params, int level, uint64_t bad,
+		    struct cuzk_error *err)
+{
+	enum params_section section = bad >> 56;
+	uint64_t index = bad & ((1ull << 56) - 1);
+	const char *name = section == PARAMS_H ? "h" : "l";
+	struct gpu_srs_desc desc = { .n_l = c->n_l };
+	enum point_status status;
+	struct g1_affine p;
+	const uint8_t *points;
+
+	coset_srs_desc(c, &desc);
+	points = section == PARAMS_H ? desc.h : desc.l;
+	if (index >= (section == PARAMS_H ? c->n_h : c->n_l))
+		return error_set(err, CUZK_ERROR_DEVICE, -EIO,
+				 "%s" COSET_SUFFIX ": the device found a bad point where none "
+				 "is: it computes wrongly", params);
+	status = g1_from_uncompressed(&p, points + index * G1_UNCOMPRESSED_SIZE,
+				      level < 2 ? POINT_ANY_ORDER : 0);
+	if (status == POINT_OK)
+		return error_set(err, CUZK_ERROR_DEVICE, -EIO,
+				 "%s" COSET_SUFFIX ": section %s: the device finds point %" PRIu64
+				 " bad, which is good: it computes wrongly", params, name, index);
+	return error_set(err, CUZK_ERROR_PARAMS, -EBADMSG, "%s" COSET_SUFFIX
+			 ": section %s: point %" PRIu64 " %s",
+			 params, name, index, point_status_str(status));
+}
+
 int coset_check(const struct coset *c, const char *path, const struct progress *progress,
 		struct cuzk_error *err)
 {

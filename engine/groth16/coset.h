@@ -52,6 +52,12 @@ int coset_parse(struct coset *c, const char *name, const void *data, size_t size
 void coset_close(struct coset *c);
 /* Its h and l in place of those of desc; they live as long as c. */
 void coset_srs_desc(const struct coset *c, struct gpu_srs_desc *desc);
+/*
+ * As params_bad_point(), for a point of h or l that is this file's; params is
+ * the path of the one beside it.
+ */
+int coset_bad_point(const struct coset *c, const char *params, int level, uint64_t bad,
+		    struct cuzk_error *err);
 /* The digest in the header against the file. -EBADMSG. */
 int coset_check(const struct coset *c, const char *path, const struct progress *progress,
 		struct cuzk_error *err);

@@ -253,10 +253,27 @@ static int load_srs(struct cuzk_instance *inst, struct key *key, bool only_kept,
 	return inst->ops->srs_load(inst->gpu, &desc, check, &key->gpu_srs, bad);
 }
 
+/* In words; a point that the device calls bad is looked at here, in the file that it is from. */
+static int load_failed(struct cuzk_instance *inst, struct key *key, int ret, uint64_t bad,
+		       struct cuzk_error *err)
+{
+	const char *name = key->line ? key->line->path : key->circuit.name;
+	int level = inst->options.full_check ? 2 : 1;
+
+	if (ret != -EBADMSG)
+		return job_gpu_error(inst, "loading the parameters", ret, err);
+	if (key->coset.inputs && bad >> 56 <= PARAMS_L)
+		ret = coset_bad_point(&key->coset, name, level, bad, err);
+	else
+		ret = params_bad_point(&key->params, name, level, bad, err);
+	if (ret == -EIO)
+		atomic_store(&inst->lost, true);
+	return ret;
+}
+
 static int make(struct cuzk_instance *inst, struct key *key, bool only_kept,
 		struct cuzk_error *err)
 {
-	const char *name = key->line ? key->line->path : key->circuit.name;
 	uint64_t bad = 0;
 	int ret;
 
@@ -269,15 +286,8 @@ static int make(struct cuzk_instance *inst, struct key *key, bool only_kept,
 		goto err_close_pvk;
 	}
 	ret = load_srs(inst, key, only_kept, &bad);
-	if (ret == -EBADMSG) {
-		ret = params_bad_point(&key->params, name, inst->options.full_check ? 2 : 1, bad,
-				       err);
-		if (ret == -EIO)
-			atomic_store(&inst->lost, true);
-		goto err_close_kept;
-	}
 	if (ret) {
-		job_gpu_error(inst, "loading the parameters", ret, err);
+		ret = load_failed(inst, key, ret, bad, err);
 		goto err_close_kept;
 	}
 	file_forget(&key->params.map);
