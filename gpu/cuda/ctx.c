@@ -355,14 +355,28 @@ void cuda_free(struct cuda_ctx *ctx, CUdeviceptr p)
 	cuda_arena_free(ctx->arena, p);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
 int cuda_copy_up(struct cuda_ctx *ctx, CUdeviceptr to, const void *from, uint64_t bytes)
 {
+	uint64_t start;
+	int r;
+
 	if (ctx->lost)
 		return -EIO;
 	if (!bytes)
 		return 0;
 	ctx->bytes_up += bytes;
-	return cuda_check(ctx, ctx->drv->copy_up(to, from, bytes, ctx->stream), "copying to the device");
+	start = now_ns();
+	r = cuda_check(ctx, ctx->drv->copy_up(to, from, bytes, ctx->stream), "copying to the device");
+	ctx->copy_up_ns += now_ns() - start;
+	return r;
 }
 
 int cuda_copy_down(struct cuda_ctx *ctx, void *to, CUdeviceptr from, uint64_t bytes)
@@ -398,14 +412,6 @@ int cuda_wait(struct cuda_ctx *ctx)
 const char *cuda_kernel_name(enum cuda_kernel kernel)
 {
 	return kernel_table[kernel].name;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
 int cuda_launch(struct cuda_ctx *ctx, enum cuda_kernel kernel, uint64_t blocks,

@@ -42,6 +42,7 @@ struct cuda_ctx {
 	int sm_count;
 	bool lost;
 	uint64_t bytes_up, bytes_down;
+	uint64_t copy_up_ns;		/* in cuda_copy_up(): small things, not points */
 	struct cuda_step steps[CUDA_STEPS];
 	unsigned int next_step;
 	_Atomic uint64_t longest_step_ns;	/* of the large launches */

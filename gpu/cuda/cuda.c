@@ -83,7 +83,7 @@ struct device_traffic device_traffic(struct gpu *gpu)
 	struct device_traffic t = { gpu->ctx->bytes_up, gpu->ctx->bytes_down, 0 };
 
 	pthread_mutex_lock(&gpu->stats_lock);
-	t.up_ns = gpu->stats.stream_ns;
+	t.up_ns = gpu->stats.stream_ns + gpu->ctx->copy_up_ns;
 	pthread_mutex_unlock(&gpu->stats_lock);
 	return t;
 }

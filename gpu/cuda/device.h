@@ -92,7 +92,7 @@ struct device_traffic {
 	uint64_t bytes_up, bytes_down, up_ns;
 };
 
-/* Since the device was opened; of up_ns the points alone. */
+/* Since the device was opened; up_ns: of points, and in cuda_copy_up(). */
 struct device_traffic device_traffic(struct gpu *gpu);
 /* To t, one of so many that share it: all that has gone since. */
 void device_traffic_add(struct gpu *gpu, struct device_traffic *t,

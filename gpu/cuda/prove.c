@@ -129,7 +129,8 @@ int cuda_prove_start(struct gpu *gpu, struct gpu_cs *cs, struct gpu_srs *srs,
 	}
 	job->ns[GPU_STAGE_UPLOAD] = device_now_ns() - start;
 	device_traffic_add(gpu, &job->traffic, &before, 1);
-	job->traffic.up_ns += job->ns[GPU_STAGE_UPLOAD];
+	/* the stage has the copies in it */
+	job->traffic.up_ns = job->ns[GPU_STAGE_UPLOAD];
 	job_add(gpu, job);
 	*out = job;
 	return 0;
