@@ -132,29 +132,16 @@ void coset_srs_desc(const struct coset *c, struct gpu_srs_desc *desc)
 int coset_bad_point(const struct coset *c, const char *params, int level, uint64_t bad,
 		    struct cuzk_error *err)
 {
-	enum params_section section = bad >> 56;
-	uint64_t index = bad & ((1ull << 56) - 1);
-	const char *name = section == PARAMS_H ? "h" : "l";
-	struct gpu_srs_desc desc = { .n_l = c->n_l };
-	enum point_status status;
-	struct g1_affine p;
-	const uint8_t *points;
+	const uint64_t l = COSET_HEADER + (uint64_t)c->n_inputs * G1_UNCOMPRESSED_SIZE;
+	const struct params points = {
+		.data = c->data,
+		.section[PARAMS_H] = { l + (uint64_t)c->n_l * G1_UNCOMPRESSED_SIZE, c->n_h },
+		.section[PARAMS_L] = { l, c->n_l },
+	};
+	char path[4096 + sizeof(COSET_SUFFIX)];
 
-	coset_srs_desc(c, &desc);
-	points = section == PARAMS_H ? desc.h : desc.l;
-	if (index >= (section == PARAMS_H ? c->n_h : c->n_l))
-		return error_set(err, CUZK_ERROR_DEVICE, -EIO,
-				 "%s" COSET_SUFFIX ": the device found a bad point where none "
-				 "is: it computes wrongly", params);
-	status = g1_from_uncompressed(&p, points + index * G1_UNCOMPRESSED_SIZE,
-				      level < 2 ? POINT_ANY_ORDER : 0);
-	if (status == POINT_OK)
-		return error_set(err, CUZK_ERROR_DEVICE, -EIO,
-				 "%s" COSET_SUFFIX ": section %s: the device finds point %" PRIu64
-				 " bad, which is good: it computes wrongly", params, name, index);
-	return error_set(err, CUZK_ERROR_PARAMS, -EBADMSG, "%s" COSET_SUFFIX
-			 ": section %s: point %" PRIu64 " %s",
-			 params, name, index, point_status_str(status));
+	snprintf(path, sizeof(path), "%s" COSET_SUFFIX, params);
+	return params_bad_point(&points, path, level, bad, err);
 }
 
 int coset_check(const struct coset *c, const char *path, const struct progress *progress,

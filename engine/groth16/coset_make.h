@@ -34,11 +34,8 @@ int coset_make(const struct coset_source *from, FILE *f, struct cuzk_error *err)
 int coset_make_toxic(const struct coset_source *from, const struct toxic_waste *toxic, FILE *f,
 		     struct cuzk_error *err);
 
-/*
- * The scalars behind such points, canonical, n of each from place first:
- * h, then what variable first + i has in C's part (to be divided by delta).
- */
 struct make_values;
+/* The scalars behind such points of h, canonical: n of them from place first. */
 void coset_h_scalars(const struct cs *cs, const struct make_values *v,
 		     const struct toxic_waste *toxic, uint64_t first, size_t n, struct scalar *out);
 /* C_i t(tau) / (2 delta): a variable's part of the sum over C. */
