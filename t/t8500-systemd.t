@@ -4,7 +4,6 @@
 # Tests fault class "life cycle".
 """The shipped units under a real systemd: start, socket, watchdog, hung instance, restart, drain, journal."""
 import os
-import shutil
 import signal
 import sys
 import time
@@ -21,23 +20,8 @@ def configure(stage, engine):
 
 
 def inside(stage):
-    os.chmod(stage, 0o755)
-    for src, dst in (("sysusers.conf", "/etc/sysusers.d"), ("tmpfiles.conf", "/etc/tmpfiles.d")):
-        os.makedirs(dst, exist_ok=True)
-        shutil.copy(f"{stage}/{src}", dst + "/cuzk.conf")
-    run("systemd-sysusers", check=True)
-    run("systemd-tmpfiles", "--create", check=True)
-    with open(stage + "/cuzkd.service.in") as f:
-        unit = f.read().replace("@sbindir@", stage).replace("@sysconfdir@", "/etc")
-    with open("/etc/systemd/system/cuzkd.service", "w") as f:
-        f.write(unit)
-    shutil.copy(stage + "/cuzkd.socket", "/etc/systemd/system")
-    os.makedirs("/etc/systemd/system/cuzkd.service.d", exist_ok=True)
-    with open("/etc/systemd/system/cuzkd.service.d/test.conf", "w") as f:
-        f.write("[Service]\nWatchdogSec=3\n")
-    os.makedirs("/etc/cuzk", exist_ok=True)
+    install(stage, "WatchdogSec=3\n")
     configure(stage, "delay_ms = 100\nhang_sector = 13")
-    run("systemctl", "daemon-reload", check=True)
 
     # start to READY, through the socket
     p = run("systemctl", "start", "cuzkd.socket")
