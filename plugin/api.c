@@ -5,7 +5,7 @@
  * A proof that cannot be made is no error of the protocol: the call succeeds
  * with status FAILED and a message.  Errors of the protocol are for calls that
  * cannot be served: INVALID_ARGUMENT and NOT_FOUND for what the client got
- * wrong, FAILED_PRECONDITION for a kind without parameters, RESOURCE_EXHAUSTED
+ * wrong, FAILED_PRECONDITION for a kind that no instance serves, RESOURCE_EXHAUSTED
  * for a full queue, UNAVAILABLE while the service ends.
  */
 #include <errno.h>
@@ -294,15 +294,16 @@ static struct job *find_or_accept(struct service *svc, struct rpc_call *call)
 	struct submission *sub = call->submission;
 	struct job *job = jobs_find_digest(&svc->jobs, sub->digest);
 	uint64_t deadline = svc->config->global.deadline * 1000;
-	char reason[512];
+	struct cuzk_error why;
 	int err;
 
 	if (job && (job->state == JOB_WAITING || job->state == JOB_COMPLETED)) {
 		attach(svc, job, call);
 		return job;
 	}
-	if (!workers_have(svc, sub->kind, sub->sector_size, reason, sizeof(reason))) {
-		rpc_fail(call, GRPC_STATUS_FAILED_PRECONDITION, "params: scheduler: %s", reason);
+	if (!workers_have(svc, sub->kind, sub->sector_size, &why)) {
+		rpc_fail(call, GRPC_STATUS_FAILED_PRECONDITION, "%s: scheduler: %s",
+			 log_class_name(why.cls), why.text);
 		return NULL;
 	}
 	if (!check_room(svc, call))

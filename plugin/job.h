@@ -91,10 +91,10 @@ struct job {
 	uint32_t *restored_index;
 	uint32_t deaths;		/* instances that died proving it */
 	uint32_t refusals;		/* admissions that failed for no fault of the request */
-	uint64_t refused;		/* bit per worker: it lacks the parameters */
+	uint64_t refused;		/* bit per worker: it lacks parameters or memory */
 	uint8_t task[CONFIG_DEVICES_MAX];	/* enum task_state, by worker */
 
-	/* how it ended */
+	/* how it ended; while WAITING: why an instance refused it last */
 	uint32_t cls;			/* enum cuzk_error_class */
 	char text[CUZK_ERROR_TEXT];
 

@@ -207,6 +207,7 @@ static int on_sched(sd_event_source *source, void *ctx)
 {
 	struct service *svc = ctx;
 
+	workers_end_stranded(svc);
 	sched_run(svc);
 	arm_timer(svc);
 	service_check(svc);
@@ -272,16 +273,6 @@ int service_add_sources(struct service *svc)
 
 /* ---- ready, and no longer ---- */
 
-static void log_kinds(const struct service *svc)
-{
-	char reason[512];
-	uint32_t k;
-
-	for (k = CUZK_KIND_POREP; k < CUZK_KIND_COUNT; k++)
-		if (!workers_have(svc, k, 0, reason, sizeof(reason)))
-			log_notice("%s is disabled: %s", config_kind_name(k), reason);
-}
-
 static void say_ready(struct service *svc)
 {
 	char line[256];
@@ -293,7 +284,7 @@ static void say_ready(struct service *svc)
 static void become_ready(struct service *svc)
 {
 	svc->ready = true;
-	log_kinds(svc);
+	workers_tell_kinds(svc);
 	rpc_set_serving(svc->rpc, true);
 	say_ready(svc);
 	log_notice("ready");
@@ -315,6 +306,8 @@ void service_check(struct service *svc)
 		return;
 	}
 	if (hopeless == svc->n_workers) {
+		if (svc->exit_status)
+			return;		/* it ends already */
 		log_event(LOG_CRIT, NULL, "no instance is left that could prove: giving up");
 		svc->exit_status = 1;
 		sd_event_exit(svc->event, 1);

@@ -8,8 +8,9 @@
  * queues.  The instances are processes.
  *
  * Files: service*.c tie the parts together, worker.c hears from the instances,
- * sched.c chooses what runs where, retry.c decides what follows a failure,
- * api.c answers the clients, status.c and metrics.c tell how things are.
+ * serves.c knows which kinds they serve, sched.c chooses what runs where, retry.c
+ * decides what follows a failure, api.c answers the clients, status.c and
+ * metrics.c tell how things are.
  */
 #ifndef CUZK_PLUGIN_SERVICE_H
 #define CUZK_PLUGIN_SERVICE_H
@@ -56,6 +57,7 @@ struct worker {
 	uint64_t blocked_until_us;	/* a shortage of memory: nothing new until then */
 	struct cuzk_circuit circuits[INSTANCE_CIRCUITS_MAX];
 	uint64_t circuit_hash[INSTANCE_CIRCUITS_MAX];
+	bool circuit_had[INSTANCE_CIRCUITS_MAX];	/* it was usable once */
 	int n_circuits;
 	uint64_t last_circuit;		/* hash of the one that it proved last */
 	bool tested;			/* it passed its self-test at least once */
@@ -91,6 +93,9 @@ struct service {
 	uint32_t n_workers;
 	uint64_t next_tag, next_cookie;
 	uint32_t n_unplanned;		/* waiting jobs that no engine has admitted yet */
+	uint32_t kinds;			/* served, as the log says; bit per kind */
+	bool kinds_told;
+	bool may_be_stranded;		/* an instance changed: jobs may have none left */
 	bool delayed;			/* a partition may have not_before_us set */
 	struct list loadings;
 	sd_event_source *sched_source;	/* deferred: something changed */
@@ -171,22 +176,31 @@ void service_expire(struct service *svc);
 
 extern const struct instance_ops worker_ops;
 
+/* Once a second: asks for the circuits again after work, which may have loaded some. */
+void worker_tick(struct worker *w);
+void worker_free_task(struct worker *w, struct job *job);
+
+/* ---- serves.c ---- */
+
 bool worker_usable(const struct worker *w);	/* it takes work */
 bool worker_hopeless(const struct worker *w);	/* it never will again by itself */
 /* Serves the job's kind, and has parameters for it as far as is known. */
 bool worker_serves(const struct worker *w, const struct job *job);
 /* Is there one that is not hopeless and serves it? */
 bool workers_can(const struct service *svc, const struct job *job);
-/* Once a second: asks for the circuits again after work, which may have loaded some. */
-void worker_tick(struct worker *w);
-void worker_free_task(struct worker *w, struct job *job);
 /*
- * Can any instance ever prove this kind and sector size (0: any)?  False only
- * when all that serve it have said that the parameters are absent or bad;
- * reason then says which.
+ * Is there an instance for this kind and sector size (0: any)?  False when all
+ * that are configured for it are out for good or have said that the parameters
+ * are absent or bad; why (may be NULL) then says which and of what class that is.
  */
-bool workers_have(const struct service *svc, uint32_t kind, uint64_t sector_size, char *reason,
-		  size_t size);
+bool workers_have(const struct service *svc, uint32_t kind, uint64_t sector_size,
+		  struct cuzk_error *why);
+/* Logs the kinds that are not served, then those for which that has changed. */
+void workers_tell_kinds(struct service *svc);
+/* Fails a job that no instance serves, and says which are out and why. */
+void job_end_unserved(struct service *svc, struct job *job);
+/* Does so with the jobs that no instance can prove any more, nor one that may come back. */
+void workers_end_stranded(struct service *svc);
 
 /* ---- sched.c ---- */
 

@@ -14,154 +14,6 @@
 #define SHORTAGE_PAUSE_US 500000ull	/* an instance without memory for a request */
 #define AVERAGE_WEIGHT 0.2		/* of the newest in the moving average */
 
-/* ---- what it can do ---- */
-
-bool worker_usable(const struct worker *w)
-{
-	enum instance_state state = instance_state(w->inst);
-
-	return state == INSTANCE_READY || state == INSTANCE_BUSY;
-}
-
-bool worker_hopeless(const struct worker *w)
-{
-	enum instance_state state = instance_state(w->inst);
-
-	return state == INSTANCE_QUARANTINED || state == INSTANCE_STOPPED;
-}
-
-static bool is_missing(const struct cuzk_circuit *c)
-{
-	return c->state == CUZK_PARAMS_ABSENT || c->state == CUZK_PARAMS_BAD;
-}
-
-static bool serves_kind(const struct worker *w, uint32_t kind)
-{
-	const struct config_device *d = w->device;
-
-	if (!(d->kinds & CONFIG_KIND(kind)))
-		return false;
-	return !d->reserved_for || d->reserved_for & CONFIG_KIND(kind);
-}
-
-/*
- * Has it parameters for a kind and size (0: any)?  True as well when it did not
- * name a circuit of that kind and size at all: then admission decides.
- */
-static bool has_params(const struct worker *w, uint32_t kind, uint64_t sector_size,
-		       const struct cuzk_circuit **missing)
-{
-	bool named = false;
-	int i;
-
-	for (i = 0; i < w->n_circuits; i++) {
-		const struct cuzk_circuit *c = &w->circuits[i];
-
-		if (c->kind != kind || (sector_size && c->sector_size != sector_size))
-			continue;
-		if (!is_missing(c))
-			return true;
-		named = true;
-		/* what is damaged says more than what is not there */
-		if (!*missing || ((*missing)->state == CUZK_PARAMS_ABSENT &&
-				  c->state == CUZK_PARAMS_BAD))
-			*missing = c;
-	}
-	return !named;
-}
-
-bool worker_serves(const struct worker *w, const struct job *job)
-{
-	const struct cuzk_circuit *missing = NULL;
-	int i;
-
-	if (!serves_kind(w, job->kind) || job->refused >> w->ordinal & 1)
-		return false;
-	if (!job->planned)
-		return has_params(w, job->kind, job->sector_size, &missing);
-	for (i = 0; i < w->n_circuits; i++)
-		if (w->circuit_hash[i] == job->circuit_hash)
-			return !is_missing(&w->circuits[i]);
-	return true;
-}
-
-bool workers_can(const struct service *svc, const struct job *job)
-{
-	uint32_t i;
-
-	for (i = 0; i < svc->n_workers; i++)
-		if (!worker_hopeless(&svc->workers[i]) && worker_serves(&svc->workers[i], job))
-			return true;
-	return false;
-}
-
-/* Where its engine looks for parameters; NULL: the engine's own default. */
-static const char *params_folder(const struct worker *w)
-{
-	const struct config *cfg = w->svc->config;
-	const struct config_engine *engine = config_engine(cfg, w->device->engine);
-	unsigned int i;
-
-	for (i = 0; engine && i < engine->n_params; i++)
-		if (!strcmp(engine->params[i].name, "params_dir"))
-			return engine->params[i].value;
-	return cfg->global.params_dir;
-}
-
-/*
- * Why has_params() was false: one that is damaged, the only one, or all that
- * were looked for.
- */
-static void say_missing(const struct worker *w, uint32_t kind, uint64_t sector_size,
-			const struct cuzk_circuit *missing, char *reason, size_t size)
-{
-	const char *folder = params_folder(w);
-	const char *separator = " ";
-	int i, at, n = 0;
-
-	for (i = 0; i < w->n_circuits; i++)
-		n += w->circuits[i].kind == kind &&
-		     (!sector_size || w->circuits[i].sector_size == sector_size);
-	if (n == 1 || missing->state != CUZK_PARAMS_ABSENT) {
-		snprintf(reason, size, "parameters of %s are %s%s%s", missing->id,
-			 missing->state == CUZK_PARAMS_ABSENT ? "absent" : "not usable",
-			 missing->reason[0] ? ": " : "", missing->reason);
-		return;
-	}
-	at = snprintf(reason, size, "no parameters%s%s; looked for", folder ? " in " : "",
-		      folder ? folder : "");
-	for (i = 0; i < w->n_circuits && at < (int)size; i++) {
-		if (w->circuits[i].kind != kind ||
-		    (sector_size && w->circuits[i].sector_size != sector_size))
-			continue;
-		at += snprintf(reason + at, size - at, "%s%s", separator, w->circuits[i].id);
-		separator = ", ";
-	}
-}
-
-bool workers_have(const struct service *svc, uint32_t kind, uint64_t sector_size, char *reason,
-		  size_t size)
-{
-	const struct cuzk_circuit *missing = NULL;
-	const struct worker *server = NULL;
-	uint32_t i;
-
-	for (i = 0; i < svc->n_workers; i++) {
-		const struct worker *w = &svc->workers[i];
-
-		if (!serves_kind(w, kind))
-			continue;
-		server = server ? server : w;
-		if (has_params(w, kind, sector_size, &missing))
-			return true;
-	}
-	if (!server)
-		snprintf(reason, size, "no instance is configured for %s", config_kind_name(kind));
-	else
-		say_missing(server, kind, sector_size, missing, reason, size);
-	return false;
-}
-
 /* What an operator who looks for growth wants to find: each new height, by an eighth. */
 static void tell_memory(struct worker *w)
 {
@@ -208,23 +60,31 @@ static void admission_over(struct worker *w, struct job *job)
 		w->suspect = 0;
 }
 
+/* It cannot have the job; perhaps another can. */
+static void refuse(struct worker *w, struct job *job, const struct cuzk_error *why)
+{
+	job->refused |= 1ull << w->ordinal;
+	job->cls = why->cls;
+	snprintf(job->text, sizeof(job->text), "%s", why->text);
+	if (!workers_can(w->svc, job))
+		job_end_unserved(w->svc, job);
+}
+
 /* What can never fit is refused at once, not tried until it fails. */
 static bool fits_budget(struct worker *w, struct job *job, const struct cuzk_plan *plan)
 {
 	struct instance_status st;
-	char text[256];
+	struct cuzk_error why = { .cls = CUZK_ERROR_RESOURCE };
 
 	instance_status(w->inst, &st);
 	if (!st.host_budget || plan->host_bytes <= st.host_budget)
 		return true;
 	worker_free_task(w, job);
-	job->refused |= 1ull << w->ordinal;
-	snprintf(text, sizeof(text), "scheduler: a partition of %.64s needs %" PRIu64
+	snprintf(why.text, sizeof(why.text), "scheduler: a partition of %.64s needs %" PRIu64
 		 " MiB of host memory, the budget of %.64s is %" PRIu64 " MiB: raise host_budget",
 		 plan->circuit, plan->host_bytes >> 20, instance_name(w->inst),
 		 st.host_budget >> 20);
-	if (!workers_can(w->svc, job))
-		service_end(w->svc, job, JOB_FAILED, CUZK_ERROR_RESOURCE, text);
+	refuse(w, job, &why);
 	return false;
 }
 
@@ -290,9 +150,7 @@ static void on_refused(void *ctx, struct instance *inst, uint64_t task, int stat
 		service_end(svc, job, JOB_FAILED, error->cls, error->text);
 		return;
 	case CUZK_ERROR_PARAMS:
-		job->refused |= 1ull << w->ordinal;
-		if (!workers_can(svc, job))
-			service_end(svc, job, JOB_FAILED, error->cls, error->text);
+		refuse(w, job, error);
 		return;
 	case CUZK_ERROR_RESOURCE:
 		w->blocked_until_us = now_us() + SHORTAGE_PAUSE_US;
@@ -539,8 +397,12 @@ static void on_state(void *ctx, struct instance *inst, enum instance_state state
 	}
 	log_event(priority, &f, "%s: %s%s%s", instance_name(inst), instance_state_name(state),
 		  reason && reason[0] ? ": " : "", reason ? reason : "");
-	if (worker_hopeless(w))
+	if (worker_hopeless(w)) {
+		if (w->svc->ready)
+			workers_tell_kinds(w->svc);
+		w->svc->may_be_stranded = true;
 		service_share_memory(w->svc);
+	}
 	service_wake(w->svc);
 	service_check(w->svc);
 }
@@ -565,56 +427,45 @@ static void on_log(void *ctx, struct instance *inst, int priority, const char *l
 	log_event(priority, &f, "%s: %s", instance_name(inst), line);
 }
 
-/* The kinds for which there are parameters, bit per kind. */
-static uint32_t kinds_served(const struct service *svc)
+/* Was it usable in this instance before? */
+static bool had_circuit(const struct worker *w, uint64_t hash)
 {
-	char reason[512];
-	uint32_t k, set = 0;
+	int i;
 
-	for (k = CUZK_KIND_POREP; k < CUZK_KIND_COUNT; k++)
-		set |= (uint32_t)workers_have(svc, k, 0, reason, sizeof(reason)) << k;
-	return set;
-}
-
-/* What was said when the service got ready is said when it changes. */
-static void tell_kinds(const struct service *svc, uint32_t before)
-{
-	char reason[512];
-	uint32_t k;
-
-	for (k = CUZK_KIND_POREP; k < CUZK_KIND_COUNT; k++) {
-		bool have = workers_have(svc, k, 0, reason, sizeof(reason));
-
-		if (have == (before >> k & 1))
-			continue;
-		if (have)
-			log_notice("%s is served again", config_kind_name(k));
-		else
-			log_error("%s is disabled: %s", config_kind_name(k), reason);
-	}
+	for (i = 0; i < w->n_circuits; i++)
+		if (w->circuit_hash[i] == hash)
+			return w->circuit_had[i];
+	return false;
 }
 
 static void on_circuits(void *ctx, struct instance *inst, const struct cuzk_circuit *circuits,
 			int n)
 {
 	struct worker *w = ctx;
-	uint32_t before = kinds_served(w->svc);
+	bool had[INSTANCE_CIRCUITS_MAX];
+	uint64_t hash[INSTANCE_CIRCUITS_MAX];
 	struct list *pos;
 	int i;
 
-	w->n_circuits = n < INSTANCE_CIRCUITS_MAX ? n : INSTANCE_CIRCUITS_MAX;
-	for (i = 0; i < w->n_circuits; i++) {
+	if (n > INSTANCE_CIRCUITS_MAX)
+		n = INSTANCE_CIRCUITS_MAX;
+	for (i = 0; i < n; i++) {
 		struct cuzk_circuit *c = &w->circuits[i];
 
 		*c = circuits[i];
 		c->id[sizeof(c->id) - 1] = '\0';
 		c->reason[sizeof(c->reason) - 1] = '\0';
-		w->circuit_hash[i] = hash_bytes(c->id, strlen(c->id));
+		hash[i] = hash_bytes(c->id, strlen(c->id));
+		had[i] = c->state >= CUZK_PARAMS_COLD || had_circuit(w, hash[i]);
 	}
+	w->n_circuits = n;
+	memcpy(w->circuit_hash, hash, n * sizeof(*hash));
+	memcpy(w->circuit_had, had, n * sizeof(*had));
 	if (w->svc->ready)
-		tell_kinds(w->svc, before);
+		workers_tell_kinds(w->svc);
 	list_each(pos, &w->svc->jobs.waiting)
 		list_entry(pos, struct job, entry)->refused &= ~(1ull << w->ordinal);
+	w->svc->may_be_stranded = true;
 	service_wake(w->svc);
 }
 
