@@ -244,6 +244,16 @@ int main(void)
 		test_quotient(log_n, GPU_H_COSET);
 	}
 	cuda_ntt_close(ntt);
+	/* the ways of long transforms: factors of every level, or of the upper ones, in two tables */
+	for (unsigned int direct = 0; direct <= 12; direct += 12) {
+		ok(cuda_ntt_open(&ntt, ctx) == 0, "tables open");
+		cuda_ntt_set_direct(ntt, direct);
+		for (unsigned int log_n = 12; log_n <= 15; log_n += 3) {
+			test_transform(log_n, &FR_ROOT_5, false);
+			test_quotient(log_n, GPU_H_COSET);
+		}
+		cuda_ntt_close(ntt);
+	}
 	ok(cuda_arena_used(ctx->arena) == used, "no device memory is left behind");
 	cuda_ctx_close(ctx);
 	return tap_done();

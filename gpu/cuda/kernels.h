@@ -29,18 +29,14 @@
 	X(msm_fold_g2)
 
 #define CUDA_KERNELS_FR(X)		\
-	X(ntt_dif_columns_6)		\
-	X(ntt_dif_columns_9)		\
-	X(ntt_dif_rows_6)		\
-	X(ntt_dif_rows_9)		\
-	X(ntt_dit_columns_6)		\
-	X(ntt_dit_columns_9)		\
-	X(ntt_dit_rows_6)		\
-	X(ntt_dit_rows_9)		\
-	X(ntt_turn_6)			\
-	X(ntt_turn_9)			\
+	X(ntt_dif_columns)		\
+	X(ntt_dif_rows)			\
+	X(ntt_dit_columns)		\
+	X(ntt_dit_rows)			\
 	X(ntt_dif_stage)		\
 	X(ntt_dit_stage)		\
+	X(ntt_roots)			\
+	X(ntt_factors_fill)		\
 	X(fr_product)			\
 	X(fr_product_scalars)		\
 	X(fr_scale_reversed)		\

@@ -2,44 +2,75 @@
 /* kernels_fr.cu - entry points of the scalar-field kernels */
 #include "gpu/cuda/ntt.cuh"
 
-#define NTT_PASS(K, order, DIT, layout, ROWS)						\
+#define SITES 4
+
+#define NTT_COLUMNS(order, DIT)								\
 extern "C" __global__ __launch_bounds__(NTT_THREADS, 2)					\
-void ntt_##order##_##layout##_##K(fr_t *data, int log_n, int level, const fr_t *roots,	\
-				  struct power_table twiddle)				\
+void ntt_##order##_columns(fr_t *data, int log_n, int level, int k, const fr_t *roots,	\
+			   struct ntt_factors factors)					\
 {											\
-	ntt_pass_body<K, DIT, ROWS>(data, log_n, level, roots, twiddle);		\
+	ntt_pass_body<DIT, false, SITES>(data, log_n, level, k, roots, true, factors);	\
 }
 
-#define NTT_PASSES(K)					\
-	NTT_PASS(K, dif, false, columns, false)		\
-	NTT_PASS(K, dif, false, rows, true)		\
-	NTT_PASS(K, dit, true, columns, false)		\
-	NTT_PASS(K, dit, true, rows, true)
-
-NTT_PASSES(6)
-NTT_PASSES(9)
-
-#define NTT_TURN(K)									\
+/* level leaves k bits */
+#define NTT_ROWS(order, DIT)								\
 extern "C" __global__ __launch_bounds__(NTT_THREADS, 2)					\
-void ntt_turn_##K(fr_t *data, int log_n, const fr_t *from_roots, const fr_t *to_roots,	\
-		  const fr_t *steps, struct power_table scale)				\
+void ntt_##order##_rows(fr_t *data, int k, const fr_t *roots, int plain)		\
 {											\
-	ntt_turn_body<K>(data, log_n, from_roots, to_roots, steps, scale);		\
+	ntt_pass_body<DIT, true, SITES>(data, k, 0, k, roots, plain, ntt_factors());	\
 }
 
-NTT_TURN(6)
-NTT_TURN(9)
+NTT_COLUMNS(dif, false)
+NTT_COLUMNS(dit, true)
+NTT_ROWS(dif, false)
+NTT_ROWS(dit, true)
 
 extern "C" __global__ __launch_bounds__(256)
-void ntt_dif_stage(fr_t *data, uint32_t n, uint32_t half, int level, struct power_table twiddle)
+void ntt_dif_stage(fr_t *data, uint32_t n, uint32_t half, struct power_table roots)
 {
-	ntt_stage_body<false>(data, n, half, level, twiddle);
+	ntt_stage_body<false>(data, n, half, roots);
 }
 
 extern "C" __global__ __launch_bounds__(256)
-void ntt_dit_stage(fr_t *data, uint32_t n, uint32_t half, int level, struct power_table twiddle)
+void ntt_dit_stage(fr_t *data, uint32_t n, uint32_t half, struct power_table roots)
 {
-	ntt_stage_body<true>(data, n, half, level, twiddle);
+	ntt_stage_body<true>(data, n, half, roots);
+}
+
+/* r base^e, by squaring */
+static __device__ __forceinline__ fr_t fr_pow(fr_t base, uint64_t e, fr_t r)
+{
+	for (; e; e >>= 1) {
+		if (e & 1)
+			r = fe_mul(r, base);
+		base = fe_sqr(base);
+	}
+	return r;
+}
+
+/* roots of the stages of a pass of k bits: [2^b + i] = (g w^i)^(2^(k-1-b)), w of order 2^k */
+extern "C" __global__ __launch_bounds__(256)
+void ntt_roots(fr_t *out, int k, fr_t w, fr_t g)
+{
+	uint32_t at = blockIdx.x * blockDim.x + threadIdx.x;
+	int b = 31 - __clz((int)(at | 1));
+
+	if (at >> k)
+		return;
+	store_fr(&out[at], fr_pow(fr_pow(w, at & ((1u << b) - 1), g), 1u << (k - 1 - b),
+				  fe_one<fr_modulus>()));
+}
+
+/* a table of struct ntt_factors: [j 2^bits + t] = (g w^t)^rev(j), j < 2^k */
+extern "C" __global__ __launch_bounds__(256)
+void ntt_factors_fill(fr_t *out, int k, int bits, fr_t w, fr_t g)
+{
+	uint32_t at = blockIdx.x * blockDim.x + threadIdx.x;
+	uint32_t t = at & ((1u << bits) - 1), j = at >> bits;
+
+	if (j >> k)
+		return;
+	store_fr(&out[at], fr_pow(fr_pow(w, t, g), __brev(j) >> (32 - k), fe_one<fr_modulus>()));
 }
 
 /* out[i] = a[i] b[i]; out may be either */
@@ -52,14 +83,17 @@ void fr_product(const fr_t *a, const fr_t *b, uint32_t n, fr_t *out)
 		store_fr(&out[i], fe_mul(load_fr(&a[i]), load_fr(&b[i])));
 }
 
-/* out[i] = a[i] b[i], canonical; out may be either */
+/*
+ * out[i] = factor a[i] b[i], canonical; out may be either.  factor, not in
+ * Montgomery form, takes the result out of it.
+ */
 extern "C" __global__ __launch_bounds__(256)
-void fr_product_scalars(const fr_t *a, const fr_t *b, uint32_t n, fr_t *out)
+void fr_product_scalars(const fr_t *a, const fr_t *b, uint32_t n, fr_t factor, fr_t *out)
 {
 	uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
 
 	if (i < n)
-		store_fr(&out[i], fe_canonical(fe_mul(load_fr(&a[i]), load_fr(&b[i]))));
+		store_fr(&out[i], fe_mul(fe_mul(load_fr(&a[i]), load_fr(&b[i])), factor));
 }
 
 /* data[i] *= x^rev(i), in bit-reversed order of log_n bits; log_n = 0: one point */
@@ -95,23 +129,15 @@ extern "C" __global__ __launch_bounds__(256)
 void fr_powers(fr_t *out, uint32_t n, fr_t base, uint32_t stride, fr_t first)
 {
 	uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-	uint64_t e = (uint64_t)i * stride;
-	fr_t r = first;
 
-	if (i >= n)
-		return;
-	for (; e; e >>= 1) {
-		if (e & 1)
-			r = fe_mul(r, base);
-		base = fe_sqr(base);
-	}
-	store_fr(&out[i], r);
+	if (i < n)
+		store_fr(&out[i], fr_pow(base, (uint64_t)i * stride, first));
 }
 
 /*
  * The h scalars, canonical, from C and D of the quotient (see quotient.c):
- * h = factor (c - d x^rev(i)).  factor, not in Montgomery form, takes the
- * result out of it; powers carries nothing else.
+ * h = factor (c - d y x^rev(i)), y x^e from powers.  factor, not in Montgomery
+ * form, takes the result out of it.
  */
 extern "C" __global__ __launch_bounds__(256)
 void fr_quotient_powers(const fr_t *c, const fr_t *d, uint32_t n, int log_n, fr_t factor,
@@ -127,13 +153,16 @@ void fr_quotient_powers(const fr_t *c, const fr_t *d, uint32_t n, int log_n, fr_
 	}
 }
 
-/* h[i] = a[i] b[i] - c[i], canonical */
+/* h[i] = factor (y a[i] b[i] - c[i]), canonical by factor as above */
 extern "C" __global__ __launch_bounds__(256)
-void fr_quotient_odd(const fr_t *a, const fr_t *b, const fr_t *c, uint32_t n, fr_t *h)
+void fr_quotient_odd(const fr_t *a, const fr_t *b, const fr_t *c, uint32_t n, fr_t y, fr_t factor,
+		     fr_t *h)
 {
 	uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
 
-	if (i < n)
-		store_fr(&h[i], fe_canonical(fe_sub(fe_mul(load_fr(&a[i]), load_fr(&b[i])),
-						    load_fr(&c[i]))));
+	if (i < n) {
+		fr_t ab = fe_mul(fe_mul(load_fr(&a[i]), load_fr(&b[i])), y);
+
+		store_fr(&h[i], fe_mul(fe_sub(ab, load_fr(&c[i])), factor));
+	}
 }

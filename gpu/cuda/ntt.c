@@ -10,18 +10,35 @@
 #define TILE 2048u		/* NTT_TILE of ntt.cuh */
 #define LOW_BITS 13		/* NTT_LOW_BITS */
 #define MAX_LEVELS 32
+#define DIRECT_LOG 19		/* points of a block whose factors are one table: 16 MiB */
 
 /* Powers of base for exponents below 2^log_n; high carries factor. */
 struct powers {
 	CUdeviceptr low, high;	/* the kernels' struct power_table */
 };
 
+/* the kernels' struct ntt_factors */
+struct factors {
+	CUdeviceptr low, high;
+	int bits;
+};
+
+/* One pass, or one stage (width 1), of a transform. */
+struct level {
+	int above, width;	/* bits */
+	bool plain;		/* roots of a pass: without a coset's constants */
+	CUdeviceptr roots;	/* of a pass */
+	struct factors factors;	/* of a pass that is not the lowest level */
+	struct powers powers;	/* roots of a stage */
+};
+
 struct plan {
 	struct plan *next;
 	unsigned int log_n;
 	struct fr omega;	/* of order 2^log_n, direction included */
-	struct powers twiddle;
-	CUdeviceptr roots6, roots9;
+	struct fr coset;	/* 1, or g of a dit that evaluates on the coset of g */
+	int n_levels;
+	struct level levels[MAX_LEVELS];	/* from the top */
 };
 
 struct scale {
@@ -29,13 +46,13 @@ struct scale {
 	unsigned int log_n;
 	struct fr base, factor;
 	struct powers powers;
-	CUdeviceptr steps;	/* of ntt_turn_body(), where the last pass has more than one bit */
 };
 
 struct cuda_ntt {
 	struct cuda_ctx *ctx;
 	struct plan *plans;
 	struct scale *scales;
+	unsigned int direct_log;
 };
 
 int cuda_ntt_open(struct cuda_ntt **out, struct cuda_ctx *ctx)
@@ -45,14 +62,33 @@ int cuda_ntt_open(struct cuda_ntt **out, struct cuda_ctx *ctx)
 	if (!ntt)
 		return -ENOMEM;
 	ntt->ctx = ctx;
+	ntt->direct_log = DIRECT_LOG;
 	*out = ntt;
 	return 0;
+}
+
+void cuda_ntt_set_direct(struct cuda_ntt *ntt, unsigned int log_points)
+{
+	ntt->direct_log = log_points;
 }
 
 static void powers_free(struct cuda_ctx *ctx, struct powers *p)
 {
 	cuda_free(ctx, p->low);
 	cuda_free(ctx, p->high);
+}
+
+static void plan_free(struct cuda_ctx *ctx, struct plan *p)
+{
+	int i;
+
+	for (i = 0; i < p->n_levels; i++) {
+		cuda_free(ctx, p->levels[i].roots);
+		cuda_free(ctx, p->levels[i].factors.low);
+		cuda_free(ctx, p->levels[i].factors.high);
+		powers_free(ctx, &p->levels[i].powers);
+	}
+	free(p);
 }
 
 void cuda_ntt_close(struct cuda_ntt *ntt)
@@ -64,15 +100,11 @@ void cuda_ntt_close(struct cuda_ntt *ntt)
 		return;
 	for (p = ntt->plans; p; p = next) {
 		next = p->next;
-		powers_free(ntt->ctx, &p->twiddle);
-		cuda_free(ntt->ctx, p->roots6);
-		cuda_free(ntt->ctx, p->roots9);
-		free(p);
+		plan_free(ntt->ctx, p);
 	}
 	for (s = ntt->scales; s; s = next_scale) {
 		next_scale = s->next;
 		powers_free(ntt->ctx, &s->powers);
-		cuda_free(ntt->ctx, s->steps);
 		free(s);
 	}
 	free(ntt);
@@ -99,63 +131,17 @@ static int powers_init(struct cuda_ctx *ctx, struct powers *p, unsigned int log_
 	return r ? r : fill_powers(ctx, &p->high, high, base, 1u << LOW_BITS, factor);
 }
 
-static void order_root(struct fr *r, const struct fr *root, unsigned int log_n)
+/* x^(2^n) */
+static void square_times(struct fr *r, const struct fr *x, unsigned int n)
 {
-	unsigned int i;
-
-	*r = *root;
-	for (i = log_n; i < 32; i++)
+	*r = *x;
+	while (n--)
 		fr_sqr(r, r);
 }
 
-static int plan_get(struct cuda_ntt *ntt, unsigned int log_n, const struct fr *root, bool inverse,
-		    struct plan **out)
+static void order_root(struct fr *r, const struct fr *root, unsigned int log_n)
 {
-	struct cuda_ctx *ctx = ntt->ctx;
-	struct fr omega, w;
-	struct plan *p;
-	int r;
-
-	order_root(&omega, root, log_n);
-	if (inverse)
-		fr_inv_vartime(&omega, &omega);
-	for (p = ntt->plans; p; p = p->next)
-		if (p->log_n == log_n && fr_equal(&p->omega, &omega)) {
-			*out = p;
-			return 0;
-		}
-	p = calloc(1, sizeof(*p));
-	if (!p)
-		return -ENOMEM;
-	p->log_n = log_n;
-	p->omega = omega;
-	/* in the list at once: what is allocated is freed with it */
-	p->next = ntt->plans;
-	ntt->plans = p;
-	r = powers_init(ctx, &p->twiddle, log_n, &omega, &fr_one);
-	if (!r && log_n >= 6) {
-		order_root(&w, root, 6);
-		if (inverse)
-			fr_inv_vartime(&w, &w);
-		r = fill_powers(ctx, &p->roots6, 1u << 5, &w, 1, &fr_one);
-	}
-	if (!r && log_n >= 9) {
-		order_root(&w, root, 9);
-		if (inverse)
-			fr_inv_vartime(&w, &w);
-		r = fill_powers(ctx, &p->roots9, 1u << 8, &w, 1, &fr_one);
-	}
-	if (r) {
-		/* no later call may find it half made */
-		ntt->plans = p->next;
-		powers_free(ctx, &p->twiddle);
-		cuda_free(ctx, p->roots6);
-		cuda_free(ctx, p->roots9);
-		free(p);
-		return r;
-	}
-	*out = p;
-	return 0;
+	square_times(r, root, 32 - log_n);
 }
 
 /*
@@ -184,84 +170,149 @@ static int split(unsigned int log_n, unsigned char widths[MAX_LEVELS])
 	return n;
 }
 
-static int run_level(struct cuda_ntt *ntt, const struct plan *p, CUdeviceptr data, int level,
-		     int width, bool dit)
+/* [j 2^bits + t] = (g w^t)^rev(j), j < 2^width */
+static int fill_factors(struct cuda_ctx *ctx, CUdeviceptr *out, int width, int bits,
+			const struct fr *w, const struct fr *g)
 {
-	static const enum cuda_kernel passes[2][2][2] = {	/* [dit][rows][nine] */
-		{ { KERNEL_ntt_dif_columns_6, KERNEL_ntt_dif_columns_9 },
-		  { KERNEL_ntt_dif_rows_6, KERNEL_ntt_dif_rows_9 } },
-		{ { KERNEL_ntt_dit_columns_6, KERNEL_ntt_dit_columns_9 },
-		  { KERNEL_ntt_dit_rows_6, KERNEL_ntt_dit_rows_9 } },
-	};
-	int log_n = (int)p->log_n, below = log_n - level - width;
-	struct powers twiddle = p->twiddle;
-	uint32_t n = 1u << log_n;
+	uint32_t n = 1u << (width + bits);
+	int r = cuda_alloc(ctx, out, (uint64_t)n * sizeof(struct fr));
 
-	if (width == 1) {
-		uint32_t half = 1u << below;
-
-		return cuda_launch(ntt->ctx, dit ? KERNEL_ntt_dit_stage : KERNEL_ntt_dif_stage,
-				   (n / 2 + THREADS - 1) / THREADS, THREADS, 0,
-				   (void *[]){ &data, &n, &half, &level, &twiddle });
-	}
-	return cuda_launch(ntt->ctx, passes[dit][below == 0][width == 9], n / TILE, THREADS, 0,
-			   (void *[]){ &data, &log_n, &level,
-				       (void *)(width == 9 ? &p->roots9 : &p->roots6), &twiddle });
+	return r ? r : CUDA_RUN(ctx, ntt_factors_fill, n, THREADS, out, &width, &bits, (void *)w,
+				(void *)g);
 }
 
-/* The first n levels from the top, from the upper down (dif) or up to the uppermost (dit). */
-static int run_levels(struct cuda_ntt *ntt, const struct plan *p, CUdeviceptr data,
-		      const unsigned char *widths, int n, enum cuda_ntt_order order)
+/*
+ * One table for a block of up to 2^direct_log points, which stays in the cache
+ * beside the data; two of about the square root each for a longer one.
+ */
+static int factors_init(struct cuda_ntt *ntt, struct factors *f, int width, int log_d,
+			const struct fr *w, const struct fr *g)
 {
-	int i, level = 0, r = 0;
+	struct fr step;
+	int r;
 
-	if (order == CUDA_NTT_DIF) {
-		for (i = 0; i < n && !r; level += widths[i++])
-			r = run_level(ntt, p, data, level, widths[i], false);
+	f->bits = (unsigned int)(width + log_d) <= ntt->direct_log ? log_d : (log_d + 1) / 2;
+	r = fill_factors(ntt->ctx, &f->low, width, f->bits, w, g);
+	if (r || f->bits == log_d)
+		return r;
+	square_times(&step, w, (unsigned int)f->bits);
+	return fill_factors(ntt->ctx, &f->high, width, log_d - f->bits, &step, &fr_one);
+}
+
+/* The tables of one level: ntt.cuh has what they hold, and why. */
+static int level_init(struct cuda_ntt *ntt, const struct plan *p, struct level *l)
+{
+	int below = (int)p->log_n - l->above - l->width, r;
+	struct cuda_ctx *ctx = ntt->ctx;
+	uint32_t n = 1u << l->width;
+	struct fr w, g, roots_w, roots_g;
+
+	square_times(&w, &p->omega, (unsigned int)l->above);
+	square_times(&g, &p->coset, (unsigned int)l->above);
+	if (l->width == 1)
+		return powers_init(ctx, &l->powers, (unsigned int)below, &w, &g);
+	square_times(&roots_w, &w, (unsigned int)below);
+	roots_g = below ? fr_one : g;
+	l->plain = fr_equal(&roots_g, &fr_one);
+	r = cuda_alloc(ctx, &l->roots, n * sizeof(struct fr));
+	if (!r)
+		r = CUDA_RUN(ctx, ntt_roots, n, THREADS, &l->roots, &l->width, &roots_w, &roots_g);
+	return r || !below ? r : factors_init(ntt, &l->factors, l->width, below, &w, &g);
+}
+
+/* coset: of a dit only; 1 for none */
+static int plan_get(struct cuda_ntt *ntt, unsigned int log_n, const struct fr *root, bool inverse,
+		    const struct fr *coset, struct plan **out)
+{
+	unsigned char widths[MAX_LEVELS];
+	struct fr omega;
+	struct plan *p;
+	int above = 0, i, r = 0;
+
+	order_root(&omega, root, log_n);
+	if (inverse)
+		fr_inv_vartime(&omega, &omega);
+	for (p = ntt->plans; p; p = p->next)
+		if (p->log_n == log_n && fr_equal(&p->omega, &omega) &&
+		    fr_equal(&p->coset, coset)) {
+			*out = p;
+			return 0;
+		}
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	p->log_n = log_n;
+	p->omega = omega;
+	p->coset = *coset;
+	p->n_levels = split(log_n, widths);
+	for (i = 0; i < p->n_levels && !r; i++) {
+		p->levels[i].above = above;
+		p->levels[i].width = widths[i];
+		above += widths[i];
+		r = level_init(ntt, p, &p->levels[i]);
+	}
+	if (r) {
+		plan_free(ntt->ctx, p);
 		return r;
 	}
-	for (i = 0; i < n; i++)
-		level += widths[i];
-	for (i = n; i-- > 0 && !r;) {
-		level -= widths[i];
-		r = run_level(ntt, p, data, level, widths[i], true);
-	}
+	p->next = ntt->plans;
+	ntt->plans = p;
+	*out = p;
+	return 0;
+}
+
+static int run_level(struct cuda_ntt *ntt, const struct plan *p, CUdeviceptr data,
+		     const struct level *l, bool dit)
+{
+	int log_n = (int)p->log_n, above = l->above, width = l->width, plain = l->plain;
+	int below = log_n - above - width;
+	struct factors factors = l->factors;
+	struct powers powers = l->powers;
+	CUdeviceptr roots = l->roots;
+	uint32_t n = 1u << log_n, half = 1u << below;
+
+	if (width == 1)
+		return cuda_launch(ntt->ctx, dit ? KERNEL_ntt_dit_stage : KERNEL_ntt_dif_stage,
+				   (n / 2 + THREADS - 1) / THREADS, THREADS, 0,
+				   (void *[]){ &data, &n, &half, &powers });
+	if (!below)
+		return cuda_launch(ntt->ctx, dit ? KERNEL_ntt_dit_rows : KERNEL_ntt_dif_rows,
+				   n / TILE, THREADS, 0,
+				   (void *[]){ &data, &width, &roots, &plain });
+	return cuda_launch(ntt->ctx, dit ? KERNEL_ntt_dit_columns : KERNEL_ntt_dif_columns,
+			   n / TILE, THREADS, 0,
+			   (void *[]){ &data, &log_n, &above, &width, &roots, &factors });
+}
+
+static int run_plan(struct cuda_ntt *ntt, const struct plan *p, CUdeviceptr data,
+		    enum cuda_ntt_order order)
+{
+	int i, r = 0;
+
+	for (i = 0; i < p->n_levels && !r; i++)
+		r = order == CUDA_NTT_DIF ?
+		    run_level(ntt, p, data, &p->levels[i], false) :
+		    run_level(ntt, p, data, &p->levels[p->n_levels - 1 - i], true);
 	return r;
 }
 
 int cuda_ntt_run(struct cuda_ntt *ntt, CUdeviceptr data, unsigned int log_n,
 		 const struct fr *root, bool inverse, enum cuda_ntt_order order)
 {
-	unsigned char widths[MAX_LEVELS];
 	struct plan *p = NULL;
-	int n, r;
+	int r;
 
 	if (log_n > CUDA_NTT_MAX_LOG)
 		return -EINVAL;
-	r = plan_get(ntt, log_n, root, inverse, &p);
-	if (r)
-		return r;
-	n = split(log_n, widths);
-	return run_levels(ntt, p, data, widths, n, order);
-}
-
-/* steps[j] = base^(rev(j) 2^(log_n - width)), j < 2^width */
-static int fill_steps(struct cuda_ctx *ctx, CUdeviceptr *steps, unsigned int log_n,
-		      const struct fr *base, int width)
-{
-	uint32_t n = 1u << width;
-	int r;
-
-	r = fill_powers(ctx, steps, n, base, 1u << (log_n - width), &fr_one);
-	return r ? r : CUDA_RUN(ctx, fr_reverse, n, THREADS, steps, &n, &width);
+	r = plan_get(ntt, log_n, root, inverse, &fr_one, &p);
+	return r ? r : run_plan(ntt, p, data, order);
 }
 
 static int scale_get(struct cuda_ntt *ntt, unsigned int log_n, const struct fr *base,
 		     const struct fr *factor, struct scale **out)
 {
-	unsigned char widths[MAX_LEVELS];
-	int n = split(log_n, widths), r;
 	struct scale *s;
+	int r;
 
 	for (s = ntt->scales; s; s = s->next)
 		if (s->log_n == log_n && fr_equal(&s->base, base) && fr_equal(&s->factor, factor)) {
@@ -272,11 +323,8 @@ static int scale_get(struct cuda_ntt *ntt, unsigned int log_n, const struct fr *
 	if (!s)
 		return -ENOMEM;
 	r = powers_init(ntt->ctx, &s->powers, log_n, base, factor);
-	if (!r && n && widths[n - 1] > 1)
-		r = fill_steps(ntt->ctx, &s->steps, log_n, base, widths[n - 1]);
 	if (r) {
 		powers_free(ntt->ctx, &s->powers);
-		cuda_free(ntt->ctx, s->steps);
 		free(s);
 		return r;
 	}
@@ -310,92 +358,99 @@ int cuda_ntt_reverse(struct cuda_ntt *ntt, CUdeviceptr data, unsigned int log_n)
 	return CUDA_RUN(ntt->ctx, fr_reverse, n, THREADS, &data, &n, &bits);
 }
 
-/* Values on the domain to values on the coset of g, natural order both. */
+/* Values on the domain to 2^log_n times the values on the coset of g, natural order both. */
 static int to_coset(struct cuda_ntt *ntt, CUdeviceptr data, unsigned int log_n,
-		    const struct fr *root, const struct fr *g, const struct fr *n_inv)
+		    const struct fr *root, const struct fr *g)
 {
 	struct plan *from = NULL, *to = NULL;
-	unsigned char widths[MAX_LEVELS];
-	int n = split(log_n, widths), bits = (int)log_n, nine, r;
-	struct scale *s = NULL;
+	int r;
 
-	r = plan_get(ntt, log_n, root, true, &from);
+	r = plan_get(ntt, log_n, root, true, &fr_one, &from);
 	if (!r)
-		r = plan_get(ntt, log_n, root, false, &to);
+		r = plan_get(ntt, log_n, root, false, g, &to);
 	if (!r)
-		r = scale_get(ntt, log_n, g, n_inv, &s);
+		r = run_plan(ntt, from, data, CUDA_NTT_DIF);
+	return r ? r : run_plan(ntt, to, data, CUDA_NTT_DIT);
+}
+
+/*
+ * h from n^2 (A B)(g w^i) in a and n C in h (COSET: unused, but for where it
+ * goes), n_inv = 1/n: the factors that the inverse transforms left out.
+ */
+static int h_of_values(struct cuda_ctx *ctx, CUdeviceptr a, CUdeviceptr b, CUdeviceptr h, uint32_t n,
+		       struct fr *n_inv, bool minus_c)
+{
+	static const struct fr canonical = { { 1 } };	/* 2^-256 */
+	struct fr factor;
+
+	fr_mul(&factor, n_inv, &canonical);
+	if (minus_c)
+		return CUDA_RUN(ctx, fr_quotient_odd, n, THREADS, &a, &b, &h, &n, n_inv, &factor,
+				&h);
+	fr_mul(&factor, &factor, n_inv);
+	return CUDA_RUN(ctx, fr_product_scalars, n, THREADS, &a, &b, &n, &factor, &h);
+}
+
+/* h = (C - x^-i D) / 2 from n C in h and n^2 A B on the coset in a, b. */
+static int h_of_powers(struct cuda_ntt *ntt, CUdeviceptr a, CUdeviceptr b, CUdeviceptr h,
+		       unsigned int log_n, const struct fr *g, const struct fr *n_inv)
+{
+	static const struct fr canonical = { { 1 } };
+	struct fr g_inv, square, factor, two;
+	struct cuda_ctx *ctx = ntt->ctx;
+	uint32_t n = 1u << log_n;
+	struct scale *s = NULL;
+	int bits = (int)log_n, r;
+
+	fr_inv_vartime(&g_inv, g);
+	fr_sqr(&square, n_inv);
+	r = CUDA_RUN(ctx, fr_product, n, THREADS, &a, &b, &n, &a);
+	if (!r)
+		r = cuda_ntt_run(ntt, a, log_n, &FR_ROOT_7, true, CUDA_NTT_DIF);
+	if (!r)
+		r = scale_get(ntt, log_n, &g_inv, &square, &s);
 	if (r)
 		return r;
-	if (!s->steps) {
-		r = run_levels(ntt, from, data, widths, n, CUDA_NTT_DIF);
-		if (!r)
-			r = cuda_ntt_scale_reversed(ntt, data, log_n, g, n_inv);
-		return r ? r : run_levels(ntt, to, data, widths, n, CUDA_NTT_DIT);
-	}
-	r = run_levels(ntt, from, data, widths, n - 1, CUDA_NTT_DIF);
-	if (r)
-		return r;
-	nine = widths[n - 1] == 9;
-	r = cuda_launch(ntt->ctx, nine ? KERNEL_ntt_turn_9 : KERNEL_ntt_turn_6,
-			(1u << log_n) / TILE, THREADS, 0,
-			(void *[]){ &data, &bits, nine ? &from->roots9 : &from->roots6,
-				    nine ? &to->roots9 : &to->roots6, &s->steps, &s->powers });
-	return r ? r : run_levels(ntt, to, data, widths, n - 1, CUDA_NTT_DIT);
+	fr_from_u64(&two, 2);
+	fr_inv_vartime(&two, &two);
+	fr_mul(&factor, n_inv, &two);
+	fr_mul(&factor, &factor, &canonical);
+	return CUDA_RUN(ctx, fr_quotient_powers, n, THREADS, &h, &a, &n, &bits, &factor, &s->powers,
+			&h);
 }
 
 /*
  * The derivation is in gpu/cpu/quotient.c: with g of order 2n, h = (C - D)/2,
  * where C and D have degree below n and agree with a b on the domain and on
- * its coset by g.
+ * its coset by g.  No inverse transform divides by n: the last products do.
  */
 int cuda_quotient(struct cuda_ntt *ntt, CUdeviceptr a, CUdeviceptr b, CUdeviceptr h,
 		  unsigned int log_n, enum gpu_h_basis basis)
 {
 	const struct fr *root = basis == GPU_H_ODD_COSET ? &FR_ROOT_5 : &FR_ROOT_7;
-	static const struct fr canonical = { { 1 } };	/* 2^-256 */
-	struct cuda_ctx *ctx = ntt->ctx;
-	struct fr g, g_inv, n_inv, factor, two;
 	uint32_t n = 1u << log_n;
-	struct scale *s = NULL;
-	int bits = (int)log_n, r;
+	struct fr g, n_inv;
+	int r = 0;
 
 	if (log_n >= CUDA_NTT_MAX_LOG)
 		return -EINVAL;
 	order_root(&g, root, log_n + 1);
-	fr_inv_vartime(&g_inv, &g);
 	fr_from_u64(&n_inv, n);
 	fr_inv_vartime(&n_inv, &n_inv);
 
-	if (basis == GPU_H_COSET) {
-		r = to_coset(ntt, a, log_n, root, &g, &n_inv);
-		if (!r)
-			r = to_coset(ntt, b, log_n, root, &g, &n_inv);
-		return r ? r : CUDA_RUN(ctx, fr_product_scalars, n, THREADS, &a, &b, &n, &h);
-	}
-	r = CUDA_RUN(ctx, fr_product, n, THREADS, &a, &b, &n, &h);
+	if (basis != GPU_H_COSET)
+		r = CUDA_RUN(ntt->ctx, fr_product, n, THREADS, &a, &b, &n, &h);
 	if (!r && basis == GPU_H_ODD_COSET)
-		r = to_coset(ntt, h, log_n, root, &g, &n_inv);
-	else if (!r)
+		r = to_coset(ntt, h, log_n, root, &g);
+	if (!r && basis == GPU_H_POWERS)
 		r = cuda_ntt_run(ntt, h, log_n, root, true, CUDA_NTT_DIF);
 	if (!r)
-		r = to_coset(ntt, a, log_n, root, &g, &n_inv);
+		r = to_coset(ntt, a, log_n, root, &g);
 	if (!r)
-		r = to_coset(ntt, b, log_n, root, &g, &n_inv);
+		r = to_coset(ntt, b, log_n, root, &g);
 	if (r)
 		return r;
-	if (basis == GPU_H_ODD_COSET)
-		return CUDA_RUN(ctx, fr_quotient_odd, n, THREADS, &a, &b, &h, &n, &h);
-	r = CUDA_RUN(ctx, fr_product, n, THREADS, &a, &b, &n, &a);
-	if (!r)
-		r = cuda_ntt_run(ntt, a, log_n, root, true, CUDA_NTT_DIF);
-	if (!r)
-		r = scale_get(ntt, log_n, &g_inv, &fr_one, &s);
-	if (r)
-		return r;
-	fr_from_u64(&two, 2);
-	fr_inv_vartime(&two, &two);
-	fr_mul(&factor, &n_inv, &two);
-	fr_mul(&factor, &factor, &canonical);
-	return CUDA_RUN(ctx, fr_quotient_powers, n, THREADS, &h, &a, &n, &bits, &factor, &s->powers,
-			&h);
+	if (basis == GPU_H_POWERS)
+		return h_of_powers(ntt, a, b, h, log_n, &g, &n_inv);
+	return h_of_values(ntt->ctx, a, b, h, n, &n_inv, basis == GPU_H_ODD_COSET);
 }

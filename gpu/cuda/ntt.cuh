@@ -2,8 +2,8 @@
 /*
  * ntt.cuh - number-theoretic transforms over Fr: the kernels
  *
- * A transform of 2^n points is done in passes of K <= 9 bits.  A pass takes
- * 2^K points that lie D apart through shared memory, so the data crosses device
+ * A transform of N = 2^n points is done in passes of k <= 9 bits.  A pass takes
+ * 2^k points that lie D apart through shared memory, so the data crosses device
  * memory once a pass.  Two orders:
  *
  *   dif   natural order in, bit-reversed out; passes from the top bits down
@@ -12,20 +12,40 @@
  * so a transform and its inverse need no permutation between them.
  *
  * A pass at level s (s bits above it) works on blocks of M = 2^(n-s) points,
- * D = M / 2^K: point j D + t of a block, j < 2^K, t < D.  dif transforms over j
- * with the root of order 2^K, leaving frequency rev(j) at place j, and then
+ * D = M / 2^k: point j D + t of a block, j < 2^k, t < D.  dif transforms over j
+ * with the root of order 2^k, leaving frequency rev(j) at place j, and then
  * multiplies by w_M^(t rev(j)); dit does both inversely ordered.
  *
- * A thread block holds NTT_TILE points: 2^K of j by C = NTT_TILE / 2^K columns,
+ * dit also evaluates on a coset, sum a_i (g w^m)^i.  The radix-2 stage that joins
+ * even and odd terms, E(x^2) + x O(x^2), in blocks of 2h points has
+ * x = (g w_N^m)^(N/2h) = g^(N/2h) w_2h^m, m < h: the coset is one more constant a
+ * stage.  Of a pass, whose stages have h = 2^b D and m = i D + t, i < 2^b,
+ *
+ *	x = g^(N/2h) w_(2^(b+1))^i w_2h^t
+ *
+ * and what does not depend on i commutes with the stages below: point j may have
+ * it in advance for every bit b that is set in j.  The product of these is
+ * (g^(2^s) w_M^t)^rev(j), for N/2h = 2^s 2^(k-1-b).  So passes with D > 1 have the
+ * coset in the factors that they multiply by anyway, and a pass with D = 1 has it
+ * in the roots of its stages, which are no longer 1 anywhere.
+ *
+ * A thread block holds NTT_TILE points: 2^k of j by C = NTT_TILE / 2^k columns,
  * consecutive t, or where D = 1 consecutive blocks.  A thread holds 8 points and
- * does up to three radix-2 stages on them in registers between exchanges.
+ * does three radix-2 stages on them in registers between exchanges.
+ *
+ * Size of code: a product is 4 KB, and a multiprocessor fetches instructions
+ * quickly only from the 32 KB next to it and at all well from 128 KB.  So rounds,
+ * stages and factors are loops at run time around few products; what the loops
+ * index moves through registers instead (the multiplier takes an instruction
+ * every fourth cycle, and moves go between).
  */
 #ifndef CUZK_GPU_CUDA_NTT_CUH
 #define CUZK_GPU_CUDA_NTT_CUH
 
 #include "gpu/cuda/field.cuh"
 
-#define NTT_TILE 2048
+#define NTT_LOG_TILE 11
+#define NTT_TILE (1 << NTT_LOG_TILE)
 #define NTT_THREADS (NTT_TILE / 8)
 #define NTT_LOW_BITS 13		/* of a power's exponent, in the low table */
 
@@ -59,13 +79,10 @@ static __device__ __forceinline__ fr_t power(const struct power_table &t, uint32
 		      load_fr(&t.high[e >> NTT_LOW_BITS]));
 }
 
-/* place of slot e (0..7) of thread u in a round over bits [lo, lo + m) of K */
-template <int K, int LO, int M>
-static __device__ __forceinline__ uint32_t ntt_place(uint32_t u, uint32_t e)
+/* place of slot e (0..7) of thread u in a round over bits lo, lo + 1, lo + 2 */
+static __device__ __forceinline__ uint32_t ntt_place(uint32_t u, int lo, uint32_t e)
 {
-	uint32_t other = u | (e >> M) << (K - 3);
-
-	return (other >> LO) << (LO + M) | (e & ((1u << M) - 1)) << LO | (other & ((1u << LO) - 1));
+	return (u >> lo) << (lo + 3) | e << lo | (u & ((1u << lo) - 1));
 }
 
 /*
@@ -82,55 +99,94 @@ template <bool ROWS> static __device__ __forceinline__ uint32_t ntt_at(uint32_t 
 
 #define NTT_SHARED (NTT_TILE + NTT_TILE / 32 * 4)
 
-/*
- * Stages of bits [LO, LO + M): x[e] is the point at ntt_place<K, LO, M>(u, e).
- * roots[i] = w^i, w of order 2^K, i < 2^(K-1).
- */
-template <int K, int LO, int M, bool DIT>
-static __device__ __forceinline__ void ntt_stages(fr_t x[8], uint32_t u, const fr_t *roots)
+/* x[rotl(p)] = x[p] of three bits, or back */
+template <bool BACK> static __device__ __forceinline__ void ntt_rotate(fr_t x[8])
 {
-#pragma unroll
-	for (int i = 0; i < M; i++) {
-		const int eb = DIT ? i : M - 1 - i;	/* bit of the slot */
-		const int b = LO + eb;			/* bit of the place */
+	fr_t y[8];
 
 #pragma unroll
-		for (int e = 0; e < 8; e++) {
-			if (e >> eb & 1)
-				continue;
-			const int f = e | 1 << eb;
-			uint32_t exponent = (ntt_place<K, LO, M>(u, e) & ((1u << b) - 1)) << (K - 1 - b);
-			/* known at compile time where the low bits are all slots' */
-			const bool trivial = LO == 0 && (e & ((1 << eb) - 1)) == 0;
+	for (int p = 0; p < 8; p++) {
+		const int q = (p << 1 & 7) | p >> 2;
 
-			if (DIT) {
-				fr_t t = trivial ? x[f] : fe_mul(x[f], load_fr(&roots[exponent]));
+		if (BACK)
+			y[p] = x[q];
+		else
+			y[q] = x[p];
+	}
+#pragma unroll
+	for (int p = 0; p < 8; p++)
+		x[p] = y[p];
+}
 
-				x[f] = fe_sub(x[e], t);
-				x[e] = fe_add(x[e], t);
-			} else {
-				fr_t t = fe_sub(x[e], x[f]);
+/*
+ * Three stages: x[e] is the point at ntt_place(u, lo, e).  roots[2^b + i]: of the
+ * stage of bit b, i < 2^b.  plain: roots[2^b] is 1.
+ *
+ * A stage always pairs x[e] and x[e + 4], after which the bits of the slots move
+ * up by one (dif; before which down by one, dit), so that three stages take all
+ * three and leave each point in its slot.  SITES products in the code.
+ */
+template <bool DIT, int SITES>
+static __device__ __forceinline__ void ntt_round(fr_t x[8], uint32_t u, int lo, const fr_t *roots,
+						 bool plain)
+{
+	const uint32_t below = u & ((1u << lo) - 1);
 
-				x[e] = fe_add(x[e], x[f]);
-				x[f] = trivial ? t : fe_mul(t, load_fr(&roots[exponent]));
+#pragma unroll 1
+	for (int stage = 0; stage < 3; stage++) {
+		const int bit = DIT ? stage : 2 - stage;	/* of the slot */
+		const fr_t *r = roots + (1u << (lo + bit)) + below;
+		const bool one = plain && lo == 0;
+
+		if (DIT)
+			ntt_rotate<true>(x);
+#pragma unroll 1
+		for (int pair = 0; pair < 4; pair += SITES) {
+#pragma unroll
+			for (int i = 0; i < SITES; i++) {
+				/* the bits of the slot below the stage's */
+				const uint32_t under = (uint32_t)(pair + i) >> (2 - bit);
+				fr_t t = DIT ? x[i + 4] : fe_sub(x[i], x[i + 4]);
+
+				if (!DIT)
+					x[i] = fe_add(x[i], x[i + 4]);
+				if (!one || under)
+					t = fe_mul(t, load_fr(&r[under << lo]));
+				if (DIT) {
+					x[i + 4] = fe_sub(x[i], t);
+					x[i] = fe_add(x[i], t);
+				} else {
+					x[i + 4] = t;
+				}
+			}
+			if (SITES < 4) {
+				fr_t y[8];
+
+#pragma unroll
+				for (int i = 0; i < 8; i++)
+					y[i] = x[(i & 4) | ((i + SITES) & 3)];
+#pragma unroll
+				for (int i = 0; i < 8; i++)
+					x[i] = y[i];
 			}
 		}
+		if (!DIT)
+			ntt_rotate<false>(x);
 	}
 }
 
-/* Regroups points from one round's slots to another's, four limbs at a time. */
-template <int K, int LO1, int M1, int LO2, int M2, bool ROWS>
-static __device__ __forceinline__ void ntt_exchange(fr_t x[8], uint32_t u, uint32_t c, uint32_t *shared)
+/* Regroups points from the slots of round `from` to those of `to`, four limbs at a time. */
+template <bool ROWS>
+static __device__ __forceinline__ void ntt_exchange(fr_t x[8], uint32_t u, uint32_t c, int k, int from,
+						    int to, uint32_t *shared)
 {
-	const uint32_t C = NTT_TILE >> K;
-
 #pragma unroll
 	for (int half = 0; half < 2; half++) {
 		__syncthreads();
 #pragma unroll
 		for (int e = 0; e < 8; e++) {
-			uint32_t j = ntt_place<K, LO1, M1>(u, e);
-			uint32_t at = ntt_at<ROWS>(ROWS ? c << K | j : j * C + c);
+			uint32_t j = ntt_place(u, from, e);
+			uint32_t at = ntt_at<ROWS>(ROWS ? c << k | j : j << (NTT_LOG_TILE - k) | c);
 
 #pragma unroll
 			for (int l = 0; l < 4; l++)
@@ -139,8 +195,8 @@ static __device__ __forceinline__ void ntt_exchange(fr_t x[8], uint32_t u, uint3
 		__syncthreads();
 #pragma unroll
 		for (int e = 0; e < 8; e++) {
-			uint32_t j = ntt_place<K, LO2, M2>(u, e);
-			uint32_t at = ntt_at<ROWS>(ROWS ? c << K | j : j * C + c);
+			uint32_t j = ntt_place(u, to, e);
+			uint32_t at = ntt_at<ROWS>(ROWS ? c << k | j : j << (NTT_LOG_TILE - k) | c);
 
 #pragma unroll
 			for (int l = 0; l < 4; l++)
@@ -150,139 +206,99 @@ static __device__ __forceinline__ void ntt_exchange(fr_t x[8], uint32_t u, uint3
 }
 
 /*
- * One pass.  log_n: of the whole transform; level: bits above this pass.
- * twiddle: powers of w_(2^log_n), unused where D = 1.  Rounds: bits of K from the
- * top, three at a time, the rest (1 or 2) last; dit the other way round.
- * ROWS: D = 1, a tile is C blocks of 2^K consecutive points.
+ * What point j D + t is multiplied by, (g w^t)^rev(j): low[j 2^bits + t mod 2^bits], and
+ * where that is not all of t, times high[j D/2^bits + t / 2^bits].
  */
-template <int K, bool DIT, bool ROWS>
-static __device__ __forceinline__ void ntt_pass_body(fr_t *data, int log_n, int level,
-		const fr_t *roots, struct power_table twiddle)
+struct ntt_factors {
+	const fr_t *low, *high;
+	int bits;
+
+	__device__ __forceinline__ fr_t at(uint32_t j, uint32_t t, int log_d) const
+	{
+		fr_t f = load_fr(&low[j << bits | (t & ((1u << bits) - 1))]);
+
+		if (high)
+			f = fe_mul(f, load_fr(&high[j << (log_d - bits) | t >> bits]));
+		return f;
+	}
+};
+
+/*
+ * One pass of k bits, 6 or 9.  log_n: of the whole transform; level: bits above
+ * this pass.  ROWS: D = 1, no factors, a tile is C blocks of 2^k consecutive
+ * points.  Rounds: three bits of k each, dif from the top, dit from the bottom.
+ */
+template <bool DIT, bool ROWS, int SITES, class factors>
+static __device__ __forceinline__ void ntt_pass_body(fr_t *data, int log_n, int level, int k,
+		const fr_t *roots, bool plain, const factors &f)
 {
-	const int A = 3, B = K - 3 >= 3 ? 3 : K - 3, R = K - A - B;	/* round widths, top first */
-	const uint32_t C = NTT_TILE >> K;
 	__shared__ uint32_t shared[4 * NTT_SHARED];
-	const uint32_t per = NTT_THREADS / C;	/* threads a column */
-	uint32_t c = ROWS ? threadIdx.x / per : threadIdx.x % C;
-	uint32_t u = ROWS ? threadIdx.x % per : threadIdx.x / C;
-	int log_d = log_n - level - K;
+	const int log_c = NTT_LOG_TILE - k, log_d = ROWS ? 0 : log_n - level - k;
+	const uint32_t c = ROWS ? threadIdx.x >> (k - 3) : threadIdx.x & ((1u << log_c) - 1);
+	const uint32_t u = ROWS ? threadIdx.x & ((1u << (k - 3)) - 1) : threadIdx.x >> log_c;
+	int lo = DIT ? 0 : k - 3;
 	uint32_t t = 0;
 	fr_t *base;
 	fr_t x[8];
 
 	if (ROWS) {
-		base = data + (((size_t)blockIdx.x * C + c) << K);
+		base = data + (((size_t)blockIdx.x << log_c | c) << k);
 	} else {
 		/* tiles of a block follow each other */
-		size_t tile = blockIdx.x;
-		size_t tiles = ((size_t)1 << log_d) / C;
+		const int log_tiles = log_d - log_c;
 
-		t = (uint32_t)(tile % tiles) * C + c;
-		base = data + (tile / tiles << (log_d + K)) + t;
+		t = (blockIdx.x & ((1u << log_tiles) - 1)) << log_c | c;
+		base = data + ((size_t)(blockIdx.x >> log_tiles) << (log_d + k)) + t;
 	}
-
-#define PLACE(LO, M, e) ntt_place<K, LO, M>(u, e)
-	if (!DIT) {
-#pragma unroll
-		for (int e = 0; e < 8; e++)
-			x[e] = load_fr(base + ((size_t)PLACE(K - A, A, e) << log_d));
-		ntt_stages<K, K - A, A, false>(x, u, roots);
-		ntt_exchange<K, K - A, A, R, B, ROWS>(x, u, c, shared);
-		ntt_stages<K, R, B, false>(x, u, roots);
-		if (R) {
-			ntt_exchange<K, R, B, 0, R, ROWS>(x, u, c, shared);
-			ntt_stages<K, 0, R, false>(x, u, roots);
-		}
-	} else {
-#pragma unroll
-		for (int e = 0; e < 8; e++) {
-			uint32_t j = R ? PLACE(0, R, e) : PLACE(R, B, e);
-
-			x[e] = load_fr(base + ((size_t)j << log_d));
-			if (!ROWS)
-				x[e] = fe_mul(x[e], power(twiddle,
-					t * (__brev(j) >> (32 - K)) << level));
-		}
-		if (R) {
-			ntt_stages<K, 0, R, true>(x, u, roots);
-			ntt_exchange<K, 0, R, R, B, ROWS>(x, u, c, shared);
-		}
-		ntt_stages<K, R, B, true>(x, u, roots);
-		ntt_exchange<K, R, B, K - A, A, ROWS>(x, u, c, shared);
-		ntt_stages<K, K - A, A, true>(x, u, roots);
-	}
-#pragma unroll
-	for (int e = 0; e < 8; e++) {
-		uint32_t j = DIT ? PLACE(K - A, A, e) : R ? PLACE(0, R, e) : PLACE(R, B, e);
-
-		if (!DIT && !ROWS)
-			x[e] = fe_mul(x[e], power(twiddle, t * (__brev(j) >> (32 - K)) << level));
-		store_fr(base + ((size_t)j << log_d), x[e]);
-	}
-#undef PLACE
-}
-
-/*
- * Where one transform ends and another begins: the last pass of a dif, point i
- * times factor base^rev(i), the first pass of a dit.  Both work on blocks of
- * 2^K consecutive points and meet in the same places, so nothing is exchanged
- * or stored between.  Of the exponent rev(i) the place in the block gives the
- * top bits: steps[j] = base^(rev(j) 2^(log_n - K)), and the block the rest.
- */
-template <int K>
-static __device__ __forceinline__ void ntt_turn_body(fr_t *data, int log_n, const fr_t *from_roots,
-		const fr_t *to_roots, const fr_t *steps, struct power_table scale)
-{
-	const int A = 3, B = K - 3 >= 3 ? 3 : K - 3, R = K - A - B;
-	const uint32_t C = NTT_TILE >> K;
-	__shared__ uint32_t shared[4 * NTT_SHARED];
-	const uint32_t per = NTT_THREADS / C;
-	uint32_t c = threadIdx.x / per, u = threadIdx.x % per;
-	uint32_t block = blockIdx.x * C + c;
-	fr_t *base = data + ((size_t)block << K);
-	fr_t x[8], factor;
-
-#define PLACE(LO, M, e) ntt_place<K, LO, M>(u, e)
 #pragma unroll
 	for (int e = 0; e < 8; e++)
-		x[e] = load_fr(base + PLACE(K - A, A, e));
-	ntt_stages<K, K - A, A, false>(x, u, from_roots);
-	ntt_exchange<K, K - A, A, R, B, true>(x, u, c, shared);
-	ntt_stages<K, R, B, false>(x, u, from_roots);
-	if (R) {
-		ntt_exchange<K, R, B, 0, R, true>(x, u, c, shared);
-		ntt_stages<K, 0, R, false>(x, u, from_roots);
-	}
+		x[e] = load_fr(base + ((size_t)ntt_place(u, lo, e) << log_d));
+	if (DIT && !ROWS) {
+#pragma unroll 1
+		for (uint32_t e = 0; e < 8; e++) {
+			fr_t y = fe_mul(x[0], f.at(u << 3 | e, t, log_d));
 
-	factor = power(scale, log_n > K ? __brev(block) >> (32 - (log_n - K)) : 0);
 #pragma unroll
-	for (int e = 0; e < 8; e++) {
-		uint32_t j = R ? PLACE(0, R, e) : PLACE(R, B, e);
-
-		x[e] = fe_mul(fe_mul(x[e], load_fr(&steps[j])), factor);
+			for (int i = 0; i < 7; i++)
+				x[i] = x[i + 1];
+			x[7] = y;
+		}
 	}
+#pragma unroll 1
+	for (;;) {
+		const int next = DIT ? lo + 3 : lo - 3;
 
-	if (R) {
-		ntt_stages<K, 0, R, true>(x, u, to_roots);
-		ntt_exchange<K, 0, R, R, B, true>(x, u, c, shared);
+		ntt_round<DIT, SITES>(x, u, lo, roots, plain);
+		if (next < 0 || next >= k)
+			break;
+		ntt_exchange<ROWS>(x, u, c, k, lo, next, shared);
+		lo = next;
 	}
-	ntt_stages<K, R, B, true>(x, u, to_roots);
-	ntt_exchange<K, R, B, K - A, A, true>(x, u, c, shared);
-	ntt_stages<K, K - A, A, true>(x, u, to_roots);
+	if (!DIT && !ROWS) {
+#pragma unroll 1
+		for (uint32_t e = 0; e < 8; e++) {
+			const uint32_t j = u << 3 | e;
+
+			store_fr(base + ((size_t)j << log_d), fe_mul(x[0], f.at(j, t, log_d)));
+#pragma unroll
+			for (int i = 0; i < 7; i++)
+				x[i] = x[i + 1];
+		}
+		return;
+	}
 #pragma unroll
 	for (int e = 0; e < 8; e++)
-		store_fr(base + PLACE(K - A, A, e), x[e]);
-#undef PLACE
+		store_fr(base + ((size_t)ntt_place(u, lo, e) << log_d), x[e]);
 }
 
 /*
  * One radix-2 stage, a butterfly a thread: for the levels that passes of 9 and 6
- * leave over, and for short transforms.  half: distance of the pair; level:
- * bits above it; twiddle: powers of w_n.
+ * leave over, and for short transforms.  half: distance of the pair; roots:
+ * powers of w_(2 half), times the stage's constant.
  */
 template <bool DIT>
 static __device__ __forceinline__ void ntt_stage_body(fr_t *data, uint32_t n, uint32_t half,
-		int level, struct power_table twiddle)
+		struct power_table roots)
 {
 	uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
 	uint32_t j = i & (half - 1);
@@ -293,7 +309,7 @@ static __device__ __forceinline__ void ntt_stage_body(fr_t *data, uint32_t n, ui
 	p = data + 2 * (size_t)(i - j) + j;
 	a = load_fr(p);
 	b = load_fr(p + half);
-	w = power(twiddle, j << level);
+	w = power(roots, j);
 	if (DIT) {
 		b = fe_mul(b, w);
 		store_fr(p, fe_add(a, b));
