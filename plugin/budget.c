@@ -6,8 +6,6 @@
 
 #include "plugin/budget.h"
 
-#define SHARE_MIN (64ull << 20)
-
 /* kept: bytes of our memfds, which count as used and will be reserved again. */
 static uint64_t meminfo_available(uint64_t kept)
 {
@@ -41,21 +39,45 @@ static uint64_t read_number(const char *dir, const char *name)
 	return value;
 }
 
+/* The number behind a name in one of the files that have a line for each; 0: not there. */
+static uint64_t read_line(const char *dir, const char *name, const char *key)
+{
+	uint64_t value = 0, v;
+	char path[1024], line[256], word[64];
+	FILE *f;
+
+	if (snprintf(path, sizeof(path), "/sys/fs/cgroup%s/%s", dir, name) >= (int)sizeof(path))
+		return 0;
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "%63s %" SCNu64, word, &v) == 2 && !strcmp(word, key))
+			value = v;
+	fclose(f);
+	return value;
+}
+
 /* A version of control groups: where its memory controller is and what it calls things. */
 struct hierarchy {
-	const char *line, *root, *max, *used;
+	const char *line, *root, *max, *used, *cache;
 };
 
 static const struct hierarchy hierarchies[] = {
-	{ "0::", "", "memory.max", "memory.current" },
+	{ "0::", "", "memory.max", "memory.current", "inactive_file" },
 	/* "no limit" is a number near 2^63 there */
-	{ ":memory:", "/memory", "memory.limit_in_bytes", "memory.usage_in_bytes" },
+	{ ":memory:", "/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+	  "total_inactive_file" },
 };
 
-/* What one group leaves; its page cache counts as used, which errs on the safe side. */
+/*
+ * What one group leaves.  Files that were read and are not in use do not count: the
+ * kernel drops them first, and a container that is started again finds its
+ * parameters there.  Other page cache does, which errs on the safe side.
+ */
 static uint64_t group_available(const struct hierarchy *h, const char *group, uint64_t kept)
 {
-	uint64_t max, used;
+	uint64_t max, used, cache;
 	char dir[768];
 
 	if (snprintf(dir, sizeof(dir), "%s%s", h->root, group) >= (int)sizeof(dir))
@@ -66,6 +88,8 @@ static uint64_t group_available(const struct hierarchy *h, const char *group, ui
 	used = read_number(dir, h->used);
 	if (used == UINT64_MAX)
 		return max;
+	cache = read_line(dir, "memory.stat", h->cache);
+	used -= cache < used ? cache : used;
 	/* a group made after a restart was never charged for what was kept over it */
 	if (used >= kept)
 		used -= kept;
@@ -130,7 +154,10 @@ uint64_t budget_total(const struct config *config, uint64_t kept)
 	if (total)
 		return total;
 	total = budget_available(kept);
-	return total == UINT64_MAX ? 0 : total - total / 10;
+	if (total == UINT64_MAX)
+		return 0;
+	total -= total / 10;
+	return total ? total : BUDGET_NOTHING;
 }
 
 uint64_t budget_share(uint64_t total, uint64_t others, uint32_t n)
@@ -140,5 +167,5 @@ uint64_t budget_share(uint64_t total, uint64_t others, uint32_t n)
 	if (!total || !n)
 		return 0;
 	share = total > others ? (total - others) / n : 0;
-	return share < SHARE_MIN ? SHARE_MIN : share;
+	return share ? share : BUDGET_NOTHING;
 }

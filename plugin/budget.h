@@ -7,6 +7,8 @@
 
 #include "plugin/config.h"
 
+#define BUDGET_NOTHING 1	/* bytes; 0 would be no limit */
+
 /*
  * What all instances may reserve together: host_memory, or, when that is 0, what
  * the control group and the machine leave free, less a tenth.  0: not known, no
@@ -16,7 +18,8 @@
 uint64_t budget_total(const struct config *config, uint64_t kept);
 /*
  * What each of n instances without a host_budget of its own may reserve: an
- * equal part of total, less the budgets of the others.  At least 64 MiB; 0: no limit.
+ * equal part of total, less the budgets of the others, never more.  BUDGET_NOTHING where nothing is left;
+ * 0: no limit.
  */
 uint64_t budget_share(uint64_t total, uint64_t others, uint32_t n);
 

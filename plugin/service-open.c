@@ -203,7 +203,7 @@ static int open_worker(struct service *svc, uint32_t i, uint64_t share)
 static int open_workers(struct service *svc)
 {
 	const struct config *c = svc->config;
-	uint64_t share, others = 0;
+	uint64_t share, others = 0, promised;
 	uint32_t i, n = 0;
 	int err;
 
@@ -216,6 +216,11 @@ static int open_workers(struct service *svc)
 	if (share)
 		log_info("memory: %" PRIu64 " MiB for each instance without a host_budget",
 			 share >> 20);
+	promised = share * n + others;
+	if (promised > budget_available(keep_bytes(&svc->keep)))
+		log_warning("memory: host_memory and host_budget promise %" PRIu64
+			    " MiB, there are %" PRIu64 " MiB", promised >> 20,
+			    budget_available(keep_bytes(&svc->keep)) >> 20);
 	for (i = 0; i < c->n_devices; i++) {
 		err = open_worker(svc, i, share);
 		if (err)

@@ -73,6 +73,20 @@ equal((r.status, r.error.split(":")[0]), ("FAILED", "resource"), f"what never fi
 ok(time.monotonic() - t < 1, "at once")
 s.stop()
 
+# never more is promised than there is
+for what, instances, settings, budget in (
+        ("a small share", "[cpu]\nengine = null\n", "host_memory = 32M\n", "32.0"),
+        ("nothing beside the others", "[gpu 0]\nengine = null\ndevice = 0000:01:00.0\nhost_budget = 40M\nkinds = update\n[cpu]\nengine = null\n",
+         "host_memory = 40M\n", "0.0")):
+    c = service("reserve = 48M", instances=instances, settings=FAST + settings)
+    r = c.prove(request(payload=what.encode()))
+    ok(r.status == "FAILED" and r.error.startswith("resource: ") and f"needs 48.0 MiB of host memory, the budget of cpu is {budget} MiB" in r.error
+       and "raise host_memory" in r.error, f"{what}: {r.error}")
+    s.stop()
+c = service("", instances="[cpu]\nengine = null\nhost_budget = 60T\n")
+ok("<4>memory: host_memory and host_budget promise 62914560 MiB, there are " in s.text(), "a host_budget of more than there is: the log warns")
+s.stop()
+
 # the memory of all instances: one that is out for good leaves its part to the others
 s.configure(engine="reserve = 300M\n[engine broken]\nlibrary = " + BUILD + "/.libs/null.so\nfail_self_test = yes\n"
             "[engine mortal]\nlibrary = " + BUILD + "/.libs/null.so\ncrash_sector = 13\n",

@@ -101,6 +101,39 @@ for what, budget, most in (("enough", 450, 4), ("half", 250, 2), ("hardly any", 
     ok(metric(c, "reproved_total") == 0, "and a partition that waits for others is no failure")
     equal(s.stop(), 0, "stop")
 
+# ---- what follows from a group ----
+def budget_in(limit, read):
+    """The budget in a group whose page cache holds a file of so many bytes, which nobody uses; None without a group."""
+    group = Group(limit)
+    if not group.path:
+        return None
+    try:
+        if read:
+            big = s.dir + "/big"
+            with open(big, "wb") as f:
+                f.write(os.urandom(read))
+                f.flush()
+                os.fsync(f.fileno())
+                os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            subprocess.run(["cat", big], stdout=subprocess.DEVNULL, preexec_fn=group.enter, check=True)
+        s.configure(instances="[cpu]\nengine = null\n", settings=FAST)
+        budget = gauge(start(group), "instance_host_budget_bytes")
+        equal(s.stop(), 0, "stop")
+        return budget
+    finally:
+        if s.proc.poll() is None:
+            s.proc.kill()
+            s.proc.wait()
+        group.remove()
+
+
+small, plain, cached = budget_in(40 * MIB, 0), budget_in(200 * MIB, 0), budget_in(200 * MIB, 150 * MIB)
+if small is None:
+    skip("cgroup", "no control group with a memory limit can be made here")
+else:
+    ok(0 < small < 40 * MIB, f"in a group of 40 MiB the budget is {small / MIB:.1f} MiB")
+    ok(0.75 * plain < cached <= 200 * MIB, f"a file in the page cache takes nothing away: {cached / MIB:.1f} MiB of {plain / MIB:.1f}")
+
 # ---- the real one ----
 if not os.path.exists(ENGINE):
     skip("groth16", "the engine is not built")
