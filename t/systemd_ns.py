@@ -76,6 +76,20 @@ def journal(*argv):
     return run("journalctl", "--no-pager", "-u", "cuzkd", "-o", "cat", *argv).stdout
 
 
+def begin(verb, unit="cuzkd.service"):
+    """Starts or restarts; as often as a test wants to, where StartLimitBurst= ends what a service does too often."""
+    run("systemctl", "reset-failed", "cuzkd.service")
+    return run("systemctl", verb, unit)
+
+
+def configure_unit(dropin):
+    """What the unit has beside the shipped file."""
+    os.makedirs("/etc/systemd/system/cuzkd.service.d", exist_ok=True)
+    with open("/etc/systemd/system/cuzkd.service.d/test.conf", "w") as f:
+        f.write("[Service]\n" + dropin)
+    run("systemctl", "daemon-reload", check=True)
+
+
 def install(stage, dropin=""):
     """The units as the package has them, started from the stage."""
     os.chmod(stage, 0o755)
@@ -89,8 +103,5 @@ def install(stage, dropin=""):
     with open("/etc/systemd/system/cuzkd.service", "w") as f:
         f.write(unit)
     shutil.copy(stage + "/cuzkd.socket", "/etc/systemd/system")
-    os.makedirs("/etc/systemd/system/cuzkd.service.d", exist_ok=True)
-    with open("/etc/systemd/system/cuzkd.service.d/test.conf", "w") as f:
-        f.write("[Service]\n" + dropin)
     os.makedirs("/etc/cuzk", exist_ok=True)
-    run("systemctl", "daemon-reload", check=True)
+    configure_unit(dropin)

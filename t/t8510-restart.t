@@ -28,9 +28,8 @@ def ctl(stage, *argv):
 
 
 def restart(what):
-    run("systemctl", "reset-failed", "cuzkd")	# StartLimitBurst=
     t = time.monotonic()
-    equal(run("systemctl", "restart", "cuzkd").returncode, 0, f"restart {what}")
+    equal(begin("restart").returncode, 0, f"restart {what}")
     took = time.monotonic() - t
     diag(f"stop to READY: {took * 1000:.0f} ms")
     return took
