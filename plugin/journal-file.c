@@ -282,7 +282,7 @@ static int read_head(struct journal_file *file, const struct journal_head *head)
 	return -EBADMSG;
 }
 
-static int write_head(int fd, const uint8_t key[JOURNAL_KEY_SIZE])
+int journal_write_head(int fd, const uint8_t key[JOURNAL_KEY_SIZE])
 {
 	struct journal_head head;
 
@@ -305,7 +305,7 @@ static int make(struct journal_file *file, uint64_t size)
 	if (getrandom(file->key, sizeof(file->key), 0) != sizeof(file->key))
 		return errno ? -errno : -EIO;
 	file->size = JOURNAL_HEAD_SIZE;
-	return write_head(file->fd, file->key);
+	return journal_write_head(file->fd, file->key);
 }
 
 static int load(struct journal_file *file)
@@ -449,6 +449,20 @@ static int write_record(int fd, const struct record *r, const void *body, uint64
 	return write_all(fd, buf, len, pos);
 }
 
+int journal_write_record(int fd, const struct record *r, const void *body, const void *payload,
+			 uint64_t *pos)
+{
+	static const uint8_t zeros[8];
+	int err;
+
+	err = write_record(fd, r, body, pos);
+	if (!err && r->payload_len)
+		err = write_all(fd, payload, r->payload_len, pos);
+	if (!err)
+		err = write_all(fd, zeros, pad8(*pos) - *pos, pos);
+	return err;
+}
+
 int journal_file_append(struct journal_file *file, const struct record *r, const void *body,
 			int payload_fd)
 {
@@ -545,22 +559,15 @@ struct compaction {
 static int compact_visit(void *ctx, const struct record *r, const void *body,
 			 const void *payload)
 {
-	static const uint8_t zeros[8];
 	struct compaction *c = ctx;
 	const struct journal_entry *e = journal_file_entry(c->file, r->seq);
 	struct record copy = *r;
-	int err;
 
 	if (r->type == RECORD_ACCEPT && e->ended) {	/* its payload is not needed any more */
 		copy.payload_len = 0;
 		record_seal(&copy, body, c->file->key);
 	}
-	err = write_record(c->fd, &copy, body, &c->pos);
-	if (!err && copy.payload_len)
-		err = write_all(c->fd, payload, copy.payload_len, &c->pos);
-	if (!err)
-		err = write_all(c->fd, zeros, pad8(c->pos) - c->pos, &c->pos);
-	return err;
+	return journal_write_record(c->fd, &copy, body, payload, &c->pos);
 }
 
 int journal_file_compact(struct journal_file *file)
@@ -571,7 +578,7 @@ int journal_file_compact(struct journal_file *file)
 	c.fd = openat(file->dir_fd, "journal.new", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (c.fd < 0)
 		return -errno;
-	err = write_head(c.fd, file->key);
+	err = journal_write_head(c.fd, file->key);
 	if (!err)
 		err = journal_file_read(file, compact_visit, &c);
 	if (!err && fdatasync(c.fd) < 0)

@@ -23,6 +23,7 @@
 
 #define JOURNAL_NAME "cuzk journal 02\n"
 #define JOURNAL_NAME_SIZE 16
+#define JOURNAL_ASIDE "journal.01"	/* a converted file, as it was */
 #define JOURNAL_KEY_SIZE 32
 #define RECORD_CHECK_SIZE 16
 #define RECORD_MAGIC 0x6a7a7563u	/* "cuzj" */
@@ -105,6 +106,11 @@ typedef int (*journal_visit)(void *ctx, const struct record *record, const void 
 
 /* The head of a file with that key. */
 void journal_head_fill(struct journal_head *head, const uint8_t key[JOURNAL_KEY_SIZE]);
+/* Writes it, durable. */
+int journal_write_head(int fd, const uint8_t key[JOURNAL_KEY_SIZE]);
+/* Writes a sealed record with its payload and padding at *pos, which moves on. */
+int journal_write_record(int fd, const struct record *record, const void *body,
+			 const void *payload, uint64_t *pos);
 /* Bytes of a record in the file. */
 uint64_t record_size(const struct record *record);
 /* Fills in magic and check. */
@@ -139,5 +145,16 @@ void journal_file_sweep(struct journal_file *file);
 int journal_file_compact(struct journal_file *file);
 /* Worth compacting: larger than slack, and less than half alive. */
 bool journal_file_wasteful(const struct journal_file *file, uint64_t slack);
+
+/* ---- journal-convert.c ---- */
+
+struct journal_conversion {
+	bool converted;		/* there was one to convert */
+	uint64_t records;	/* taken over */
+	uint64_t unread;	/* bytes from the first damaged or torn record on */
+};
+
+/* Before journal_file_open(): makes today's format of format 01, whose file stays as JOURNAL_ASIDE. */
+int journal_convert(int dir_fd, struct journal_conversion *done);
 
 #endif

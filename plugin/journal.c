@@ -508,17 +508,70 @@ static int take_lock(struct journal *j, const char *dir, char *text)
 	return 0;
 }
 
+static int convert(struct journal *j, const char *dir, char *text)
+{
+	struct journal_conversion done;
+	int err;
+
+	err = journal_convert(j->dir_fd, &done);
+	if (err) {
+		snprintf(text, JOURNAL_ERROR_TEXT,
+			 "%s/journal: of format 01, which cannot be converted: %s", dir,
+			 strerror(-err));
+		return err;
+	}
+	if (!done.converted)
+		return 0;
+	log_notice("journal: %s/journal was of format 01 and is converted: %" PRIu64
+		   " record(s); it was kept as %s/" JOURNAL_ASIDE ", which may be removed", dir,
+		   done.records, dir);
+	if (done.unread)
+		log_warning("journal: %" PRIu64 " bytes of %s/" JOURNAL_ASIDE
+			    " from a damaged or torn record on are not taken; jobs in them are lost",
+			    done.unread, dir);
+	return 0;
+}
+
+/* What stands in the way, and what to do about it. */
+static void explain(struct journal *j, const char *dir, const char *what, int err, char *text)
+{
+	char name[JOURNAL_NAME_SIZE + 1] = "";
+	int fd;
+
+	if (err == -EBADMSG) {
+		snprintf(text, JOURNAL_ERROR_TEXT, "%s/%s: its head is damaged, no record can be "
+			 "read: move it away to start without its jobs", dir, what);
+		return;
+	}
+	if (err != -EMEDIUMTYPE) {
+		snprintf(text, JOURNAL_ERROR_TEXT, "%s/%s: %s", dir, what, strerror(-err));
+		return;
+	}
+	fd = openat(j->dir_fd, "journal", O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && pread(fd, name, JOURNAL_NAME_SIZE, 0) < 0)
+		name[0] = '\0';
+	if (fd >= 0)
+		close(fd);
+	name[strcspn(name, "\n")] = '\0';
+	if (!strncmp(name, JOURNAL_NAME, JOURNAL_NAME_SIZE - 3))
+		snprintf(text, JOURNAL_ERROR_TEXT, "%s/%s: of format %.2s, this version reads 01 "
+			 "and 02: go on with the version that wrote it, or move it away to start "
+			 "without its jobs", dir, what, name + JOURNAL_NAME_SIZE - 3);
+	else
+		snprintf(text, JOURNAL_ERROR_TEXT, "%s/%s: not a journal: move it away", dir, what);
+}
+
 static int read_back(struct journal *j, const char *dir, char *text)
 {
 	const char *what;
 	int err;
 
+	err = convert(j, dir, text);
+	if (err)
+		return err;
 	err = journal_file_open(&j->file, j->dir_fd, &what);
 	if (err) {
-		snprintf(text, JOURNAL_ERROR_TEXT, "%s/%s: %s", dir, what,
-			 err == -EMEDIUMTYPE ? "not a journal of this version" :
-			 err == -EBADMSG ? "its head is damaged, no record can be read" :
-			 strerror(-err));
+		explain(j, dir, what, err, text);
 		return err;
 	}
 	if (j->file.damaged)

@@ -100,13 +100,18 @@ open(journal, "wb").write(data)
 p = subprocess.run([BUILD + "/cuzkd", "--config", s.config], capture_output=True, text=True, timeout=20)
 equal((p.returncode, "its head is damaged" in p.stderr), (1, True), "both keys damaged: it refuses and says why")
 
+open(journal, "wb").write(b"cuzk journal 03\n" + whole[16:])
+p = subprocess.run([BUILD + "/cuzkd", "--config", s.config], capture_output=True, text=True, timeout=20)
+equal((p.returncode, f"{journal}: of format 03, this version reads 01 and 02" in p.stderr, "move it away" in p.stderr), (1, True, True),
+      f"a journal of a later version is refused: {p.stderr.splitlines()[0]}")
+
 open(journal, "wb").write(b"something else entirely, and longer than a head")
 p = subprocess.run([BUILD + "/cuzkd", "--config", s.config], capture_output=True, text=True, timeout=20)
 equal((p.returncode, "not a journal" in p.stderr), (1, True), "a file that is no journal is refused, not overwritten")
 ok(open(journal, "rb").read().startswith(b"something"), "and left as it is")
 os.unlink(journal)
 
-# a client may send what looks like records: they are never taken for some, whatever is damaged before them
+# format 01 is converted: the same but for a shorter head and a CRC-32C that stands for the check
 def crc32c(data):
     crc = 0xffffffff
     for b in data:
@@ -116,14 +121,64 @@ def crc32c(data):
     return crc ^ 0xffffffff
 
 
+def record_01(kind, seq, body, payload=b""):
+    head = struct.pack("<IHHQIIQ", 0x6a7a7563, kind, 0, seq, len(body), 0, len(payload))
+    out = head[:20] + struct.pack("<I", crc32c(head + body)) + head[24:] + body + payload
+    return out + bytes(-len(out) % 8)
+
+
+def format_01(data):
+    """A journal of today's in format 01, record by record."""
+    out, at = [b"cuzk journal 01\n"], 112
+    while at < len(data):
+        magic, kind, version, seq, body_len, reserved, payload_len = struct.unpack_from("<IHHQIIQ", data, at)
+        body = data[at + 48:at + 48 + body_len]
+        payload = data[at + 48 + body_len:at + 48 + body_len + payload_len]
+        out.append(record_01(kind, seq, body, payload))
+        at += (48 + body_len + payload_len + 7) & ~7
+    return out
+
+
+s.configure(engine="delay_ms = 20\nhang_sector = 5")
+s.restart()
+c = s.client()
+finished, inline, spooled = (request("porep", "finished", b"before the upgrade"), request("porep", "inline", b"accepted" * 100, sector=5),
+                             request("porep", "spooled", b"and large " * 60000, sector=5))
+jobs = [c.submit(m) for m in (finished, inline, spooled)]
+equal(c.wait(jobs[0]).status, "COMPLETED", "before an upgrade: a job is done, two are accepted")
+s.kill()
+old = format_01(open(journal, "rb").read())
+s.configure()
+for what, data, known in (("whole", b"".join(old), jobs), ("empty", old[0], []), ("torn", b"".join(old)[:-9], jobs),
+                          ("damaged", b"".join(old[:3]) + b"\0" * 8 + b"".join(old[3:]), [])):
+    open(journal, "wb").write(data)
+    kept = {n: open(f"{s.dir}/state/requests/{n}", "rb").read() for n in os.listdir(s.dir + "/state/requests")}
+    s.restart()
+    c = s.client()
+    if known:
+        equal([c.wait(j, wait=60).proof for j in known], [null_proof(m, 10) for m in (finished, inline, spooled)],
+              f"format 01, {what}: results are there, accepted jobs go on")
+    m = request(payload=b"after " + what.encode())
+    equal(c.prove(m).proof, null_proof(m), f"{what}: it proves")
+    ok(f"{journal} was of format 01 and is converted" in s.text(), f"{what}: the log says so")
+    equal("are not taken; jobs in them are lost" in s.text(), what in ("torn", "damaged"), f"{what}: and what could not be read")
+    equal(open(journal + ".01", "rb").read(), data, f"{what}: the old file is kept aside")
+    s.stop()
+    s.restart()
+    ok("format 01" not in s.text() and s.client().prove(m).proof == null_proof(m), f"{what}: once only")
+    s.stop()
+    for n, content in kept.items():
+        with open(f"{s.dir}/state/requests/{n}", "wb") as f:
+            f.write(content)
+os.unlink(journal)
+
+# a client may send what looks like records: they are never taken for some, whatever is damaged before them
 def shaped(seq):
     """Records that would end and forget a job: with the checksum of the format's first version, and with a guessed key."""
     end = struct.pack("<IIIIQ", 3, 1, 0, 0, 1)
     out = b""
     for kind, body in (3, end), (4, b""):
-        head = struct.pack("<IHHQII", 0x6a7a7563, kind, 0, seq, len(body), 0) + struct.pack("<Q", 0)
-        head = head[:20] + struct.pack("<I", crc32c(head + body)) + head[24:]
-        out += head + body
+        out += record_01(kind, seq, body)
         head = struct.pack("<IHHQIIQ", 0x6a7a7563, kind, 0, seq, len(body), 0, 0)
         out += head + check(bytes(32), head, body) + body
     return out

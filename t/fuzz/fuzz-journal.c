@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* fuzz-journal.c - the file of the journal: read, compacted and read again it holds the same */
+/* fuzz-journal.c - the file of the journal: read, compacted, read again it holds the same; converted */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -43,6 +43,25 @@ static void make_file(int dir, const uint8_t *data, size_t size)
 	close(fd);
 }
 
+/* The same bytes behind the head of format 01: what is converted opens, and nothing in it is damaged. */
+static void convert(int dir, const uint8_t *data, size_t size)
+{
+	int fd = openat(dir, "journal", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	struct journal_conversion done;
+	struct journal_file file;
+	const char *what;
+
+	if (fd < 0 || write(fd, "cuzk journal 01\n", 16) != 16 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	close(fd);
+	if (journal_convert(dir, &done) || !done.converted || done.unread > size)
+		abort();
+	if (journal_file_open(&file, dir, &what))
+		abort();
+	journal_file_close(&file);
+	unlinkat(dir, JOURNAL_ASIDE, 0);
+}
+
 static char folder[] = "/dev/shm/cuzk-fuzz-XXXXXX";
 static int folder_fd = -1;
 
@@ -83,6 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (before.crc != after.crc || before.n != after.n || file.size > JOURNAL_HEAD_SIZE + size)
 		abort();
 	journal_file_close(&file);
+	convert(folder_fd, data, size);
 	return 0;
 }
 
