@@ -6,7 +6,7 @@
 
 #define NTT_COLUMNS(order, DIT)								\
 extern "C" __global__ __launch_bounds__(NTT_THREADS, 2)					\
-void ntt_##order##_columns(fr_t *data, int log_n, int level, int k, const fr_t *roots,	\
+void ntt_##order##_columns(fr_t *data, int log_n, int level, int k, const struct fr_const *roots,	\
 			   struct ntt_factors factors)					\
 {											\
 	ntt_pass_body<DIT, false, SITES>(data, log_n, level, k, roots, true, factors);	\
@@ -15,7 +15,7 @@ void ntt_##order##_columns(fr_t *data, int log_n, int level, int k, const fr_t *
 /* level leaves k bits */
 #define NTT_ROWS(order, DIT)								\
 extern "C" __global__ __launch_bounds__(NTT_THREADS, 2)					\
-void ntt_##order##_rows(fr_t *data, int k, const fr_t *roots, int plain)		\
+void ntt_##order##_rows(fr_t *data, int k, const struct fr_const *roots, int plain)		\
 {											\
 	ntt_pass_body<DIT, true, SITES>(data, k, 0, k, roots, plain, ntt_factors());	\
 }
@@ -48,29 +48,37 @@ static __device__ __forceinline__ fr_t fr_pow(fr_t base, uint64_t e, fr_t r)
 	return r;
 }
 
+static __device__ __forceinline__ void store_const(struct fr_const *out, const fr_t &x)
+{
+	struct fr_const k = make_const(x);
+
+	store_fr(&out->w, k.w);
+	store_fr(&out->quotient, k.quotient);
+}
+
 /* roots of the stages of a pass of k bits: [2^b + i] = (g w^i)^(2^(k-1-b)), w of order 2^k */
 extern "C" __global__ __launch_bounds__(256)
-void ntt_roots(fr_t *out, int k, fr_t w, fr_t g)
+void ntt_roots(struct fr_const *out, int k, fr_t w, fr_t g)
 {
 	uint32_t at = blockIdx.x * blockDim.x + threadIdx.x;
 	int b = 31 - __clz((int)(at | 1));
 
 	if (at >> k)
 		return;
-	store_fr(&out[at], fr_pow(fr_pow(w, at & ((1u << b) - 1), g), 1u << (k - 1 - b),
-				  fe_one<fr_modulus>()));
+	store_const(&out[at], fr_pow(fr_pow(w, at & ((1u << b) - 1), g), 1u << (k - 1 - b),
+				     fe_one<fr_modulus>()));
 }
 
 /* a table of struct ntt_factors: [j 2^bits + t] = (g w^t)^rev(j), j < 2^k */
 extern "C" __global__ __launch_bounds__(256)
-void ntt_factors_fill(fr_t *out, int k, int bits, fr_t w, fr_t g)
+void ntt_factors_fill(struct fr_const *out, int k, int bits, fr_t w, fr_t g)
 {
 	uint32_t at = blockIdx.x * blockDim.x + threadIdx.x;
 	uint32_t t = at & ((1u << bits) - 1), j = at >> bits;
 
 	if (j >> k)
 		return;
-	store_fr(&out[at], fr_pow(fr_pow(w, t, g), __brev(j) >> (32 - k), fe_one<fr_modulus>()));
+	store_const(&out[at], fr_pow(fr_pow(w, t, g), __brev(j) >> (32 - k), fe_one<fr_modulus>()));
 }
 
 /* out[i] = a[i] b[i]; out may be either */

@@ -10,7 +10,8 @@
 #define TILE 2048u		/* NTT_TILE of ntt.cuh */
 #define LOW_BITS 13		/* NTT_LOW_BITS */
 #define MAX_LEVELS 32
-#define DIRECT_LOG 19		/* points of a block whose factors are one table: 16 MiB */
+#define CONST_BYTES (2 * sizeof(struct fr))	/* struct fr_const of shoup.cuh */
+#define DIRECT_LOG 18		/* points of a block whose factors are one table: 16 MiB */
 
 /* Powers of base for exponents below 2^log_n; high carries factor. */
 struct powers {
@@ -175,7 +176,7 @@ static int fill_factors(struct cuda_ctx *ctx, CUdeviceptr *out, int width, int b
 			const struct fr *w, const struct fr *g)
 {
 	uint32_t n = 1u << (width + bits);
-	int r = cuda_alloc(ctx, out, (uint64_t)n * sizeof(struct fr));
+	int r = cuda_alloc(ctx, out, (uint64_t)n * CONST_BYTES);
 
 	return r ? r : CUDA_RUN(ctx, ntt_factors_fill, n, THREADS, out, &width, &bits, (void *)w,
 				(void *)g);
@@ -214,7 +215,7 @@ static int level_init(struct cuda_ntt *ntt, const struct plan *p, struct level *
 	square_times(&roots_w, &w, (unsigned int)below);
 	roots_g = below ? fr_one : g;
 	l->plain = fr_equal(&roots_g, &fr_one);
-	r = cuda_alloc(ctx, &l->roots, n * sizeof(struct fr));
+	r = cuda_alloc(ctx, &l->roots, n * CONST_BYTES);
 	if (!r)
 		r = CUDA_RUN(ctx, ntt_roots, n, THREADS, &l->roots, &l->width, &roots_w, &roots_g);
 	return r || !below ? r : factors_init(ntt, &l->factors, l->width, below, &w, &g);
@@ -377,8 +378,8 @@ static int to_coset(struct cuda_ntt *ntt, CUdeviceptr data, unsigned int log_n,
  * h from n^2 (A B)(g w^i) in a and n C in h (COSET: unused, but for where it
  * goes), n_inv = 1/n: the factors that the inverse transforms left out.
  */
-static int h_of_values(struct cuda_ctx *ctx, CUdeviceptr a, CUdeviceptr b, CUdeviceptr h, uint32_t n,
-		       struct fr *n_inv, bool minus_c)
+static int h_of_values(struct cuda_ctx *ctx, CUdeviceptr a, CUdeviceptr b, CUdeviceptr h,
+		       uint32_t n, struct fr *n_inv, bool minus_c)
 {
 	static const struct fr canonical = { { 1 } };	/* 2^-256 */
 	struct fr factor;

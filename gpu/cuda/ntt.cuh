@@ -33,7 +33,7 @@
  * consecutive t, or where D = 1 consecutive blocks.  A thread holds 8 points and
  * does three radix-2 stages on them in registers between exchanges.
  *
- * Size of code: a product is 4 KB, and a multiprocessor fetches instructions
+ * Size of code: a product is 3 KB, and a multiprocessor fetches instructions
  * quickly only from the 32 KB next to it and at all well from 128 KB.  So rounds,
  * stages and factors are loops at run time around few products; what the loops
  * index moves through registers instead (the multiplier takes an instruction
@@ -42,7 +42,7 @@
 #ifndef CUZK_GPU_CUDA_NTT_CUH
 #define CUZK_GPU_CUDA_NTT_CUH
 
-#include "gpu/cuda/field.cuh"
+#include "gpu/cuda/shoup.cuh"
 
 #define NTT_LOG_TILE 11
 #define NTT_TILE (1 << NTT_LOG_TILE)
@@ -63,6 +63,11 @@ static __device__ __forceinline__ void store_fr(fr_t *p, const fr_t &v)
 
 	q[0] = uint4{ v.l[0], v.l[1], v.l[2], v.l[3] };
 	q[1] = uint4{ v.l[4], v.l[5], v.l[6], v.l[7] };
+}
+
+static __device__ __forceinline__ struct fr_const load_const(const struct fr_const *p)
+{
+	return fr_const{ load_fr(&p->w), load_fr(&p->quotient) };
 }
 
 /*
@@ -127,7 +132,7 @@ template <bool BACK> static __device__ __forceinline__ void ntt_rotate(fr_t x[8]
  * three and leave each point in its slot.  SITES products in the code.
  */
 template <bool DIT, int SITES>
-static __device__ __forceinline__ void ntt_round(fr_t x[8], uint32_t u, int lo, const fr_t *roots,
+static __device__ __forceinline__ void ntt_round(fr_t x[8], uint32_t u, int lo, const struct fr_const *roots,
 						 bool plain)
 {
 	const uint32_t below = u & ((1u << lo) - 1);
@@ -135,7 +140,7 @@ static __device__ __forceinline__ void ntt_round(fr_t x[8], uint32_t u, int lo, 
 #pragma unroll 1
 	for (int stage = 0; stage < 3; stage++) {
 		const int bit = DIT ? stage : 2 - stage;	/* of the slot */
-		const fr_t *r = roots + (1u << (lo + bit)) + below;
+		const struct fr_const *r = roots + (1u << (lo + bit)) + below;
 		const bool one = plain && lo == 0;
 
 		if (DIT)
@@ -151,7 +156,7 @@ static __device__ __forceinline__ void ntt_round(fr_t x[8], uint32_t u, int lo, 
 				if (!DIT)
 					x[i] = fe_add(x[i], x[i + 4]);
 				if (!one || under)
-					t = fe_mul(t, load_fr(&r[under << lo]));
+					t = mul_const(t, load_const(&r[under << lo]));
 				if (DIT) {
 					x[i + 4] = fe_sub(x[i], t);
 					x[i] = fe_add(x[i], t);
@@ -177,8 +182,8 @@ static __device__ __forceinline__ void ntt_round(fr_t x[8], uint32_t u, int lo, 
 
 /* Regroups points from the slots of round `from` to those of `to`, four limbs at a time. */
 template <bool ROWS>
-static __device__ __forceinline__ void ntt_exchange(fr_t x[8], uint32_t u, uint32_t c, int k, int from,
-						    int to, uint32_t *shared)
+static __device__ __forceinline__ void ntt_exchange(fr_t x[8], uint32_t u, uint32_t c, int k,
+						    int from, int to, uint32_t *shared)
 {
 #pragma unroll
 	for (int half = 0; half < 2; half++) {
@@ -210,27 +215,29 @@ static __device__ __forceinline__ void ntt_exchange(fr_t x[8], uint32_t u, uint3
  * where that is not all of t, times high[j D/2^bits + t / 2^bits].
  */
 struct ntt_factors {
-	const fr_t *low, *high;
+	const struct fr_const *low, *high;
 	int bits;
-
-	__device__ __forceinline__ fr_t at(uint32_t j, uint32_t t, int log_d) const
-	{
-		fr_t f = load_fr(&low[j << bits | (t & ((1u << bits) - 1))]);
-
-		if (high)
-			f = fe_mul(f, load_fr(&high[j << (log_d - bits) | t >> bits]));
-		return f;
-	}
 };
+
+static __device__ __forceinline__ fr_t ntt_factor(const fr_t &x, const struct ntt_factors &f,
+						  uint32_t j, uint32_t t, int log_d)
+{
+	fr_t y = mul_const(x, load_const(&f.low[j << f.bits | (t & ((1u << f.bits) - 1))]));
+
+	if (f.high)
+		y = mul_const(y, load_const(&f.high[j << (log_d - f.bits) | t >> f.bits]));
+	return y;
+}
 
 /*
  * One pass of k bits, 6 or 9.  log_n: of the whole transform; level: bits above
  * this pass.  ROWS: D = 1, no factors, a tile is C blocks of 2^k consecutive
  * points.  Rounds: three bits of k each, dif from the top, dit from the bottom.
  */
-template <bool DIT, bool ROWS, int SITES, class factors>
+template <bool DIT, bool ROWS, int SITES>
 static __device__ __forceinline__ void ntt_pass_body(fr_t *data, int log_n, int level, int k,
-		const fr_t *roots, bool plain, const factors &f)
+		const struct fr_const *roots, bool plain,
+		const struct ntt_factors &f)
 {
 	__shared__ uint32_t shared[4 * NTT_SHARED];
 	const int log_c = NTT_LOG_TILE - k, log_d = ROWS ? 0 : log_n - level - k;
@@ -256,7 +263,7 @@ static __device__ __forceinline__ void ntt_pass_body(fr_t *data, int log_n, int 
 	if (DIT && !ROWS) {
 #pragma unroll 1
 		for (uint32_t e = 0; e < 8; e++) {
-			fr_t y = fe_mul(x[0], f.at(u << 3 | e, t, log_d));
+			fr_t y = ntt_factor(x[0], f, u << 3 | e, t, log_d);
 
 #pragma unroll
 			for (int i = 0; i < 7; i++)
@@ -279,16 +286,16 @@ static __device__ __forceinline__ void ntt_pass_body(fr_t *data, int log_n, int 
 		for (uint32_t e = 0; e < 8; e++) {
 			const uint32_t j = u << 3 | e;
 
-			store_fr(base + ((size_t)j << log_d), fe_mul(x[0], f.at(j, t, log_d)));
+			store_fr(base + ((size_t)j << log_d), ntt_factor(x[0], f, j, t, log_d));
 #pragma unroll
 			for (int i = 0; i < 7; i++)
 				x[i] = x[i + 1];
 		}
-		return;
-	}
+	} else {
 #pragma unroll
-	for (int e = 0; e < 8; e++)
-		store_fr(base + ((size_t)ntt_place(u, lo, e) << log_d), x[e]);
+		for (int e = 0; e < 8; e++)
+			store_fr(base + ((size_t)ntt_place(u, lo, e) << log_d), x[e]);
+	}
 }
 
 /*

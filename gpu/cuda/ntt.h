@@ -17,7 +17,7 @@ struct cuda_ntt;	/* tables of one context */
 int cuda_ntt_open(struct cuda_ntt **ntt, struct cuda_ctx *ctx);
 void cuda_ntt_close(struct cuda_ntt *ntt);
 /*
- * Blocks of up to 2^log_points points have the factors between passes in one table (19, if
+ * Blocks of up to 2^log_points points have the factors between passes in one table (18, if
  * this is not called before the first transform), longer ones in two: for tests of short ones.
  */
 void cuda_ntt_set_direct(struct cuda_ntt *ntt, unsigned int log_points);
