@@ -36,7 +36,8 @@
 	X(ntt_dif_stage)		\
 	X(ntt_dit_stage)		\
 	X(ntt_roots)			\
-	X(ntt_factors_fill)		\
+	X(ntt_direct)			\
+	X(ntt_powers)			\
 	X(fr_product)			\
 	X(fr_product_scalars)		\
 	X(fr_scale_reversed)		\

@@ -2,22 +2,22 @@
 /* kernels_fr.cu - entry points of the scalar-field kernels */
 #include "gpu/cuda/ntt.cuh"
 
-#define SITES 4
+#define NTT_BLOCKS 5		/* a multiprocessor: of 96 registers a thread */
 
 #define NTT_COLUMNS(order, DIT)								\
-extern "C" __global__ __launch_bounds__(NTT_THREADS, 2)					\
+extern "C" __global__ __launch_bounds__(NTT_THREADS, NTT_BLOCKS)					\
 void ntt_##order##_columns(fr_t *data, int log_n, int level, int k, const struct fr_const *roots,	\
 			   struct ntt_factors factors)					\
 {											\
-	ntt_pass_body<DIT, false, SITES>(data, log_n, level, k, roots, true, factors);	\
+	ntt_pass_body<DIT, false>(data, log_n, level, k, roots, true, factors);	\
 }
 
 /* level leaves k bits */
 #define NTT_ROWS(order, DIT)								\
-extern "C" __global__ __launch_bounds__(NTT_THREADS, 2)					\
+extern "C" __global__ __launch_bounds__(NTT_THREADS, NTT_BLOCKS)					\
 void ntt_##order##_rows(fr_t *data, int k, const struct fr_const *roots, int plain)		\
 {											\
-	ntt_pass_body<DIT, true, SITES>(data, k, 0, k, roots, plain, ntt_factors());	\
+	ntt_pass_body<DIT, true>(data, k, 0, k, roots, plain, ntt_factors());	\
 }
 
 NTT_COLUMNS(dif, false)
@@ -69,16 +69,26 @@ void ntt_roots(struct fr_const *out, int k, fr_t w, fr_t g)
 				     fe_one<fr_modulus>()));
 }
 
-/* a table of struct ntt_factors: [j 2^bits + t] = (g w^t)^rev(j), j < 2^k */
+/* the one table of struct ntt_factors: [j D + t] = (g w^t)^rev(j), j < 2^k */
 extern "C" __global__ __launch_bounds__(256)
-void ntt_factors_fill(struct fr_const *out, int k, int bits, fr_t w, fr_t g)
+void ntt_direct(struct fr_const *out, int k, int log_d, fr_t w, fr_t g)
 {
 	uint32_t at = blockIdx.x * blockDim.x + threadIdx.x;
-	uint32_t t = at & ((1u << bits) - 1), j = at >> bits;
+	uint32_t t = at & ((1u << log_d) - 1), j = at >> log_d;
 
 	if (j >> k)
 		return;
 	store_const(&out[at], fr_pow(fr_pow(w, t, g), __brev(j) >> (32 - k), fe_one<fr_modulus>()));
+}
+
+/* one of its two: [i] = w^(i stride), i < n */
+extern "C" __global__ __launch_bounds__(256)
+void ntt_powers(struct fr_const *out, uint32_t n, fr_t w, uint32_t stride)
+{
+	uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (i < n)
+		store_const(&out[i], fr_pow(w, (uint64_t)i * stride, fe_one<fr_modulus>()));
 }
 
 /* out[i] = a[i] b[i]; out may be either */

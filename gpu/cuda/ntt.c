@@ -7,7 +7,7 @@
 #include "gpu/cuda/ntt.h"
 
 #define THREADS 256
-#define TILE 2048u		/* NTT_TILE of ntt.cuh */
+#define TILE 1024u		/* NTT_TILE of ntt.cuh */
 #define LOW_BITS 13		/* NTT_LOW_BITS */
 #define MAX_LEVELS 32
 #define CONST_BYTES (2 * sizeof(struct fr))	/* struct fr_const of shoup.cuh */
@@ -21,13 +21,13 @@ struct powers {
 /* the kernels' struct ntt_factors */
 struct factors {
 	CUdeviceptr low, high;
-	int bits;
+	int odd;
 };
 
 /* One pass, or one stage (width 1), of a transform. */
 struct level {
 	int above, width;	/* bits */
-	bool plain;		/* roots of a pass: without a coset's constants */
+	bool plain;		/* roots of a pass: not of the coset */
 	CUdeviceptr roots;	/* of a pass */
 	struct factors factors;	/* of a pass that is not the lowest level */
 	struct powers powers;	/* roots of a stage */
@@ -37,7 +37,8 @@ struct plan {
 	struct plan *next;
 	unsigned int log_n;
 	struct fr omega;	/* of order 2^log_n, direction included */
-	struct fr coset;	/* 1, or g of a dit that evaluates on the coset of g */
+	bool odd;		/* a dit that evaluates at the odd powers of half_step */
+	struct fr half_step;	/* of order 2^(log_n + 1), where odd */
 	int n_levels;
 	struct level levels[MAX_LEVELS];	/* from the top */
 };
@@ -171,71 +172,75 @@ static int split(unsigned int log_n, unsigned char widths[MAX_LEVELS])
 	return n;
 }
 
-/* [j 2^bits + t] = (g w^t)^rev(j), j < 2^width */
-static int fill_factors(struct cuda_ctx *ctx, CUdeviceptr *out, int width, int bits,
-			const struct fr *w, const struct fr *g)
+static int fill_consts(struct cuda_ctx *ctx, CUdeviceptr *out, uint32_t n, const struct fr *w,
+		       uint32_t stride)
 {
-	uint32_t n = 1u << (width + bits);
 	int r = cuda_alloc(ctx, out, (uint64_t)n * CONST_BYTES);
 
-	return r ? r : CUDA_RUN(ctx, ntt_factors_fill, n, THREADS, out, &width, &bits, (void *)w,
-				(void *)g);
+	return r ? r : CUDA_RUN(ctx, ntt_powers, n, THREADS, out, &n, (void *)w, &stride);
 }
 
 /*
  * One table for a block of up to 2^direct_log points, which stays in the cache
- * beside the data; two of about the square root each for a longer one.
+ * beside the data; the powers in two for a longer one.  w of order M; g of 2 M, or 1.
  */
-static int factors_init(struct cuda_ntt *ntt, struct factors *f, int width, int log_d,
+static int factors_init(struct cuda_ntt *ntt, struct factors *f, bool odd, int width, int log_d,
 			const struct fr *w, const struct fr *g)
 {
-	struct fr step;
-	int r;
+	int bits = width + log_d + (odd ? 1 : 0), low = bits < LOW_BITS ? bits : LOW_BITS, r;
+	uint32_t n = 1u << (width + log_d);
+	const struct fr *x = odd ? g : w;
 
-	f->bits = (unsigned int)(width + log_d) <= ntt->direct_log ? log_d : (log_d + 1) / 2;
-	r = fill_factors(ntt->ctx, &f->low, width, f->bits, w, g);
-	if (r || f->bits == log_d)
-		return r;
-	square_times(&step, w, (unsigned int)f->bits);
-	return fill_factors(ntt->ctx, &f->high, width, log_d - f->bits, &step, &fr_one);
+	f->odd = odd ? 1 : 0;
+	if ((unsigned int)(width + log_d) <= ntt->direct_log) {
+		r = cuda_alloc(ntt->ctx, &f->low, (uint64_t)n * CONST_BYTES);
+		return r ? r : CUDA_RUN(ntt->ctx, ntt_direct, n, THREADS, &f->low, &width, &log_d,
+					(void *)w, (void *)g);
+	}
+	r = fill_consts(ntt->ctx, &f->low, 1u << low, x, 1);
+	return r ? r : fill_consts(ntt->ctx, &f->high, 1u << (bits - low), x, 1u << LOW_BITS);
 }
 
 /* The tables of one level: ntt.cuh has what they hold, and why. */
 static int level_init(struct cuda_ntt *ntt, const struct plan *p, struct level *l)
 {
 	int below = (int)p->log_n - l->above - l->width, r;
+	struct fr w, g = fr_one, roots_w, roots_g = fr_one;
 	struct cuda_ctx *ctx = ntt->ctx;
 	uint32_t n = 1u << l->width;
-	struct fr w, g, roots_w, roots_g;
 
 	square_times(&w, &p->omega, (unsigned int)l->above);
-	square_times(&g, &p->coset, (unsigned int)l->above);
+	if (p->odd)
+		square_times(&g, &p->half_step, (unsigned int)l->above);
 	if (l->width == 1)
 		return powers_init(ctx, &l->powers, (unsigned int)below, &w, &g);
 	square_times(&roots_w, &w, (unsigned int)below);
-	roots_g = below ? fr_one : g;
-	l->plain = fr_equal(&roots_g, &fr_one);
+	if (!below)
+		roots_g = g;
+	l->plain = below || !p->odd;
 	r = cuda_alloc(ctx, &l->roots, n * CONST_BYTES);
 	if (!r)
 		r = CUDA_RUN(ctx, ntt_roots, n, THREADS, &l->roots, &l->width, &roots_w, &roots_g);
-	return r || !below ? r : factors_init(ntt, &l->factors, l->width, below, &w, &g);
+	return r || !below ? r : factors_init(ntt, &l->factors, p->odd, l->width, below, &w, &g);
 }
 
-/* coset: of a dit only; 1 for none */
+/* odd: of a forward dit only, log_n < 32 */
 static int plan_get(struct cuda_ntt *ntt, unsigned int log_n, const struct fr *root, bool inverse,
-		    const struct fr *coset, struct plan **out)
+		    bool odd, struct plan **out)
 {
 	unsigned char widths[MAX_LEVELS];
-	struct fr omega;
+	struct fr omega, half_step = fr_one;
 	struct plan *p;
 	int above = 0, i, r = 0;
 
 	order_root(&omega, root, log_n);
 	if (inverse)
 		fr_inv_vartime(&omega, &omega);
+	if (odd)
+		order_root(&half_step, root, log_n + 1);
 	for (p = ntt->plans; p; p = p->next)
-		if (p->log_n == log_n && fr_equal(&p->omega, &omega) &&
-		    fr_equal(&p->coset, coset)) {
+		if (p->log_n == log_n && p->odd == odd && fr_equal(&p->omega, &omega) &&
+		    (!odd || fr_equal(&p->half_step, &half_step))) {
 			*out = p;
 			return 0;
 		}
@@ -244,7 +249,8 @@ static int plan_get(struct cuda_ntt *ntt, unsigned int log_n, const struct fr *r
 		return -ENOMEM;
 	p->log_n = log_n;
 	p->omega = omega;
-	p->coset = *coset;
+	p->odd = odd;
+	p->half_step = half_step;
 	p->n_levels = split(log_n, widths);
 	for (i = 0; i < p->n_levels && !r; i++) {
 		p->levels[i].above = above;
@@ -278,10 +284,10 @@ static int run_level(struct cuda_ntt *ntt, const struct plan *p, CUdeviceptr dat
 				   (void *[]){ &data, &n, &half, &powers });
 	if (!below)
 		return cuda_launch(ntt->ctx, dit ? KERNEL_ntt_dit_rows : KERNEL_ntt_dif_rows,
-				   n / TILE, THREADS, 0,
+				   n / TILE, TILE / 8, 0,
 				   (void *[]){ &data, &width, &roots, &plain });
 	return cuda_launch(ntt->ctx, dit ? KERNEL_ntt_dit_columns : KERNEL_ntt_dif_columns,
-			   n / TILE, THREADS, 0,
+			   n / TILE, TILE / 8, 0,
 			   (void *[]){ &data, &log_n, &above, &width, &roots, &factors });
 }
 
@@ -305,7 +311,7 @@ int cuda_ntt_run(struct cuda_ntt *ntt, CUdeviceptr data, unsigned int log_n,
 
 	if (log_n > CUDA_NTT_MAX_LOG)
 		return -EINVAL;
-	r = plan_get(ntt, log_n, root, inverse, &fr_one, &p);
+	r = plan_get(ntt, log_n, root, inverse, false, &p);
 	return r ? r : run_plan(ntt, p, data, order);
 }
 
@@ -359,16 +365,19 @@ int cuda_ntt_reverse(struct cuda_ntt *ntt, CUdeviceptr data, unsigned int log_n)
 	return CUDA_RUN(ntt->ctx, fr_reverse, n, THREADS, &data, &n, &bits);
 }
 
-/* Values on the domain to 2^log_n times the values on the coset of g, natural order both. */
+/*
+ * Values on the domain to 2^log_n times the values on its coset by g of order
+ * 2^(log_n + 1), natural order both.
+ */
 static int to_coset(struct cuda_ntt *ntt, CUdeviceptr data, unsigned int log_n,
-		    const struct fr *root, const struct fr *g)
+		    const struct fr *root)
 {
 	struct plan *from = NULL, *to = NULL;
 	int r;
 
-	r = plan_get(ntt, log_n, root, true, &fr_one, &from);
+	r = plan_get(ntt, log_n, root, true, false, &from);
 	if (!r)
-		r = plan_get(ntt, log_n, root, false, g, &to);
+		r = plan_get(ntt, log_n, root, false, true, &to);
 	if (!r)
 		r = run_plan(ntt, from, data, CUDA_NTT_DIF);
 	return r ? r : run_plan(ntt, to, data, CUDA_NTT_DIT);
@@ -394,7 +403,7 @@ static int h_of_values(struct cuda_ctx *ctx, CUdeviceptr a, CUdeviceptr b, CUdev
 
 /* h = (C - x^-i D) / 2 from n C in h and n^2 A B on the coset in a, b. */
 static int h_of_powers(struct cuda_ntt *ntt, CUdeviceptr a, CUdeviceptr b, CUdeviceptr h,
-		       unsigned int log_n, const struct fr *g, const struct fr *n_inv)
+		       unsigned int log_n, const struct fr *n_inv)
 {
 	static const struct fr canonical = { { 1 } };
 	struct fr g_inv, square, factor, two;
@@ -403,7 +412,8 @@ static int h_of_powers(struct cuda_ntt *ntt, CUdeviceptr a, CUdeviceptr b, CUdev
 	struct scale *s = NULL;
 	int bits = (int)log_n, r;
 
-	fr_inv_vartime(&g_inv, g);
+	order_root(&g_inv, &FR_ROOT_7, log_n + 1);
+	fr_inv_vartime(&g_inv, &g_inv);
 	fr_sqr(&square, n_inv);
 	r = CUDA_RUN(ctx, fr_product, n, THREADS, &a, &b, &n, &a);
 	if (!r)
@@ -430,28 +440,27 @@ int cuda_quotient(struct cuda_ntt *ntt, CUdeviceptr a, CUdeviceptr b, CUdevicept
 {
 	const struct fr *root = basis == GPU_H_ODD_COSET ? &FR_ROOT_5 : &FR_ROOT_7;
 	uint32_t n = 1u << log_n;
-	struct fr g, n_inv;
+	struct fr n_inv;
 	int r = 0;
 
 	if (log_n >= CUDA_NTT_MAX_LOG)
 		return -EINVAL;
-	order_root(&g, root, log_n + 1);
 	fr_from_u64(&n_inv, n);
 	fr_inv_vartime(&n_inv, &n_inv);
 
 	if (basis != GPU_H_COSET)
 		r = CUDA_RUN(ntt->ctx, fr_product, n, THREADS, &a, &b, &n, &h);
 	if (!r && basis == GPU_H_ODD_COSET)
-		r = to_coset(ntt, h, log_n, root, &g);
+		r = to_coset(ntt, h, log_n, root);
 	if (!r && basis == GPU_H_POWERS)
 		r = cuda_ntt_run(ntt, h, log_n, root, true, CUDA_NTT_DIF);
 	if (!r)
-		r = to_coset(ntt, a, log_n, root, &g);
+		r = to_coset(ntt, a, log_n, root);
 	if (!r)
-		r = to_coset(ntt, b, log_n, root, &g);
+		r = to_coset(ntt, b, log_n, root);
 	if (r)
 		return r;
 	if (basis == GPU_H_POWERS)
-		return h_of_powers(ntt, a, b, h, log_n, &g, &n_inv);
+		return h_of_powers(ntt, a, b, h, log_n, &n_inv);
 	return h_of_values(ntt->ctx, a, b, h, n, &n_inv, basis == GPU_H_ODD_COSET);
 }

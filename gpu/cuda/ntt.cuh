@@ -16,18 +16,18 @@
  * with the root of order 2^k, leaving frequency rev(j) at place j, and then
  * multiplies by w_M^(t rev(j)); dit does both inversely ordered.
  *
- * dit also evaluates on a coset, sum a_i (g w^m)^i.  The radix-2 stage that joins
- * even and odd terms, E(x^2) + x O(x^2), in blocks of 2h points has
- * x = (g w_N^m)^(N/2h) = g^(N/2h) w_2h^m, m < h: the coset is one more constant a
- * stage.  Of a pass, whose stages have h = 2^b D and m = i D + t, i < 2^b,
+ * dit also evaluates at the odd powers of g = w_2N, on the coset of the domain that
+ * the quotient takes.  The radix-2 stage that joins even and odd terms,
+ * E(x^2) + x O(x^2), in blocks of 2h points has x = w_4h^(2m+1) instead of w_2h^m, m < h.
+ * Of a pass, whose stages have h = 2^b D and m = i D + t, i < 2^b,
  *
- *	x = g^(N/2h) w_(2^(b+1))^i w_2h^t
+ *	x = w_(2^(b+1))^i w_4h^(2t+1)
  *
  * and what does not depend on i commutes with the stages below: point j may have
  * it in advance for every bit b that is set in j.  The product of these is
- * (g^(2^s) w_M^t)^rev(j), for N/2h = 2^s 2^(k-1-b).  So passes with D > 1 have the
- * coset in the factors that they multiply by anyway, and a pass with D = 1 has it
- * in the roots of its stages, which are no longer 1 anywhere.
+ * w_2M^((2t+1) rev(j)), so passes with D > 1 have the coset in the factors that they
+ * multiply by anyway, and a pass with D = 1 has it in the roots of its stages,
+ * which are no longer 1 anywhere.
  *
  * A thread block holds NTT_TILE points: 2^k of j by C = NTT_TILE / 2^k columns,
  * consecutive t, or where D = 1 consecutive blocks.  A thread holds 8 points and
@@ -36,15 +36,14 @@
  * Size of code: a product is 3 KB, and a multiprocessor fetches instructions
  * quickly only from the 32 KB next to it and at all well from 128 KB.  So rounds,
  * stages and factors are loops at run time around few products; what the loops
- * index moves through registers instead (the multiplier takes an instruction
- * every fourth cycle, and moves go between).
+ * index moves through registers instead.
  */
 #ifndef CUZK_GPU_CUDA_NTT_CUH
 #define CUZK_GPU_CUDA_NTT_CUH
 
 #include "gpu/cuda/shoup.cuh"
 
-#define NTT_LOG_TILE 11
+#define NTT_LOG_TILE 10
 #define NTT_TILE (1 << NTT_LOG_TILE)
 #define NTT_THREADS (NTT_TILE / 8)
 #define NTT_LOW_BITS 13		/* of a power's exponent, in the low table */
@@ -92,17 +91,15 @@ static __device__ __forceinline__ uint32_t ntt_place(uint32_t u, int lo, uint32_
 
 /*
  * Where point i of a tile lies in shared memory, so that no two lanes of a warp
- * meet in a bank.  Columns leave four words free after every 32: their lanes are
- * consecutive or four words at a stride of 32.  Rows fold the upper bits into
- * the lower five: their lanes are consecutive, eight at strides of 64, or at a
- * stride of eight.
+ * meet in a bank: the bits of a place above the lowest five that differ between
+ * lanes are folded into those.  Columns: lanes have 5 consecutive bits of i, or 4
+ * and bit 7, or the lowest and bits 4 to 7.  Rows: the 5 lowest, or 3 and bits 6 and
+ * 7, or bits 3 to 7.
  */
 template <bool ROWS> static __device__ __forceinline__ uint32_t ntt_at(uint32_t i)
 {
-	return ROWS ? i ^ (i >> 5 & 7) ^ (i >> 3 & 0x18) : i + (i >> 5) * 4;
+	return ROWS ? i ^ (i >> 5 & 7) ^ (i >> 3 & 0x18) : i ^ (i >> 4 & 0xe) ^ (i >> 3 & 0x10);
 }
-
-#define NTT_SHARED (NTT_TILE + NTT_TILE / 32 * 4)
 
 /* x[rotl(p)] = x[p] of three bits, or back */
 template <bool BACK> static __device__ __forceinline__ void ntt_rotate(fr_t x[8])
@@ -129,11 +126,11 @@ template <bool BACK> static __device__ __forceinline__ void ntt_rotate(fr_t x[8]
  *
  * A stage always pairs x[e] and x[e + 4], after which the bits of the slots move
  * up by one (dif; before which down by one, dit), so that three stages take all
- * three and leave each point in its slot.  SITES products in the code.
+ * three and leave each point in its slot.
  */
-template <bool DIT, int SITES>
-static __device__ __forceinline__ void ntt_round(fr_t x[8], uint32_t u, int lo, const struct fr_const *roots,
-						 bool plain)
+template <bool DIT>
+static __device__ __forceinline__ void ntt_round(fr_t x[8], uint32_t u, int lo,
+						 const struct fr_const *roots, bool plain)
 {
 	const uint32_t below = u & ((1u << lo) - 1);
 
@@ -145,34 +142,21 @@ static __device__ __forceinline__ void ntt_round(fr_t x[8], uint32_t u, int lo, 
 
 		if (DIT)
 			ntt_rotate<true>(x);
-#pragma unroll 1
-		for (int pair = 0; pair < 4; pair += SITES) {
 #pragma unroll
-			for (int i = 0; i < SITES; i++) {
-				/* the bits of the slot below the stage's */
-				const uint32_t under = (uint32_t)(pair + i) >> (2 - bit);
-				fr_t t = DIT ? x[i + 4] : fe_sub(x[i], x[i + 4]);
+		for (int e = 0; e < 4; e++) {
+			/* the bits of the slot below the stage's */
+			const uint32_t under = (uint32_t)e >> (2 - bit);
+			fr_t t = DIT ? x[e + 4] : fe_sub(x[e], x[e + 4]);
 
-				if (!DIT)
-					x[i] = fe_add(x[i], x[i + 4]);
-				if (!one || under)
-					t = mul_const(t, load_const(&r[under << lo]));
-				if (DIT) {
-					x[i + 4] = fe_sub(x[i], t);
-					x[i] = fe_add(x[i], t);
-				} else {
-					x[i + 4] = t;
-				}
-			}
-			if (SITES < 4) {
-				fr_t y[8];
-
-#pragma unroll
-				for (int i = 0; i < 8; i++)
-					y[i] = x[(i & 4) | ((i + SITES) & 3)];
-#pragma unroll
-				for (int i = 0; i < 8; i++)
-					x[i] = y[i];
+			if (!DIT)
+				x[e] = fe_add(x[e], x[e + 4]);
+			if (!one || under)
+				t = mul_const(t, load_const(&r[under << lo]));
+			if (DIT) {
+				x[e + 4] = fe_sub(x[e], t);
+				x[e] = fe_add(x[e], t);
+			} else {
+				x[e + 4] = t;
 			}
 		}
 		if (!DIT)
@@ -195,7 +179,7 @@ static __device__ __forceinline__ void ntt_exchange(fr_t x[8], uint32_t u, uint3
 
 #pragma unroll
 			for (int l = 0; l < 4; l++)
-				shared[l * NTT_SHARED + at] = x[e].l[4 * half + l];
+				shared[l * NTT_TILE + at] = x[e].l[4 * half + l];
 		}
 		__syncthreads();
 #pragma unroll
@@ -205,45 +189,48 @@ static __device__ __forceinline__ void ntt_exchange(fr_t x[8], uint32_t u, uint3
 
 #pragma unroll
 			for (int l = 0; l < 4; l++)
-				x[e].l[4 * half + l] = shared[l * NTT_SHARED + at];
+				x[e].l[4 * half + l] = shared[l * NTT_TILE + at];
 		}
 	}
 }
 
 /*
- * What point j D + t is multiplied by, (g w^t)^rev(j): low[j 2^bits + t mod 2^bits], and
- * where that is not all of t, times high[j D/2^bits + t / 2^bits].
+ * What point j D + t is multiplied by, w_M^(t rev(j)), or with odd = 1
+ * w_2M^((2t+1) rev(j)): low[j D + t], or where there is a high table the product of
+ * the powers low[e mod 2^13] and high[e / 2^13].
  */
 struct ntt_factors {
 	const struct fr_const *low, *high;
-	int bits;
+	int odd;
 };
 
 static __device__ __forceinline__ fr_t ntt_factor(const fr_t &x, const struct ntt_factors &f,
-						  uint32_t j, uint32_t t, int log_d)
+						  uint32_t j, uint32_t t, int k, int log_d)
 {
-	fr_t y = mul_const(x, load_const(&f.low[j << f.bits | (t & ((1u << f.bits) - 1))]));
+	uint32_t e = (t << f.odd | f.odd) * (__brev(j) >> (32 - k));
+	uint32_t at = f.high ? e & ((1u << NTT_LOW_BITS) - 1) : j << log_d | t;
+	fr_t y = mul_const(x, load_const(&f.low[at]));
 
-	if (f.high)
-		y = mul_const(y, load_const(&f.high[j << (log_d - f.bits) | t >> f.bits]));
-	return y;
+	return f.high ? mul_const(y, load_const(&f.high[e >> NTT_LOW_BITS])) : y;
 }
 
 /*
  * One pass of k bits, 6 or 9.  log_n: of the whole transform; level: bits above
  * this pass.  ROWS: D = 1, no factors, a tile is C blocks of 2^k consecutive
  * points.  Rounds: three bits of k each, dif from the top, dit from the bottom.
+ * Rows go between device memory and the round of the lowest bits, where a thread
+ * has 8 neighbours, through the order of the highest, where a warp has them.
  */
-template <bool DIT, bool ROWS, int SITES>
+template <bool DIT, bool ROWS>
 static __device__ __forceinline__ void ntt_pass_body(fr_t *data, int log_n, int level, int k,
 		const struct fr_const *roots, bool plain,
 		const struct ntt_factors &f)
 {
-	__shared__ uint32_t shared[4 * NTT_SHARED];
+	__shared__ uint32_t shared[4 * NTT_TILE];
 	const int log_c = NTT_LOG_TILE - k, log_d = ROWS ? 0 : log_n - level - k;
 	const uint32_t c = ROWS ? threadIdx.x >> (k - 3) : threadIdx.x & ((1u << log_c) - 1);
 	const uint32_t u = ROWS ? threadIdx.x & ((1u << (k - 3)) - 1) : threadIdx.x >> log_c;
-	int lo = DIT ? 0 : k - 3;
+	int lo = DIT && !ROWS ? 0 : k - 3;
 	uint32_t t = 0;
 	fr_t *base;
 	fr_t x[8];
@@ -263,7 +250,7 @@ static __device__ __forceinline__ void ntt_pass_body(fr_t *data, int log_n, int 
 	if (DIT && !ROWS) {
 #pragma unroll 1
 		for (uint32_t e = 0; e < 8; e++) {
-			fr_t y = ntt_factor(x[0], f, u << 3 | e, t, log_d);
+			fr_t y = ntt_factor(x[0], f, u << 3 | e, t, k, log_d);
 
 #pragma unroll
 			for (int i = 0; i < 7; i++)
@@ -271,22 +258,29 @@ static __device__ __forceinline__ void ntt_pass_body(fr_t *data, int log_n, int 
 			x[7] = y;
 		}
 	}
+	if (DIT && ROWS) {
+		ntt_exchange<ROWS>(x, u, c, k, lo, 0, shared);
+		lo = 0;
+	}
 #pragma unroll 1
-	for (;;) {
-		const int next = DIT ? lo + 3 : lo - 3;
+	for (int left = k;;) {
+		const int next = DIT ? lo + 3 : lo ? lo - 3 : k - 3;
 
-		ntt_round<DIT, SITES>(x, u, lo, roots, plain);
-		if (next < 0 || next >= k)
+		ntt_round<DIT>(x, u, lo, roots, plain);
+		left -= 3;
+		if (!left && (DIT || !ROWS))
 			break;
 		ntt_exchange<ROWS>(x, u, c, k, lo, next, shared);
 		lo = next;
+		if (!left)
+			break;
 	}
 	if (!DIT && !ROWS) {
 #pragma unroll 1
 		for (uint32_t e = 0; e < 8; e++) {
 			const uint32_t j = u << 3 | e;
 
-			store_fr(base + ((size_t)j << log_d), ntt_factor(x[0], f, j, t, log_d));
+			store_fr(base + ((size_t)j << log_d), ntt_factor(x[0], f, j, t, k, log_d));
 #pragma unroll
 			for (int i = 0; i < 7; i++)
 				x[i] = x[i + 1];
