@@ -34,6 +34,8 @@ struct listen_socket {
 	int fd;
 	bool own;			/* made here */
 	bool kept;			/* the service manager has it too */
+	bool before;			/* made by the service before this one, and kept */
+	bool wanted;			/* of those: the configuration still names it */
 	struct sockaddr_storage addr;
 	socklen_t addr_len;
 };
@@ -127,8 +129,8 @@ static void log_address(const struct listen_socket *s)
 			 s->addr.ss_family == AF_INET6 ? "]" : "", port, how);
 }
 
-/* Takes fd, on failure too. */
-static int socket_add(struct listener *l, int fd, bool own, const struct listen_ops *ops)
+/* Takes fd, on failure too. name: of one that the service manager had; NULL: made here. */
+static int socket_add(struct listener *l, int fd, const char *name, const struct listen_ops *ops)
 {
 	struct listen_socket *s = calloc(1, sizeof(*s));
 	int err = -ENOMEM, flags;
@@ -154,7 +156,8 @@ static int socket_add(struct listener *l, int fd, bool own, const struct listen_
 	err = sd_event_add_io(l->event, &s->source, fd, EPOLLIN, on_readable, s);
 	if (err < 0)
 		goto err_free;
-	s->own = own;
+	s->own = !name;
+	s->before = name && !strcmp(name, LISTEN_KEPT);
 	list_add(&l->sockets, &s->entry);
 	log_address(s);
 	return 0;
@@ -164,17 +167,26 @@ err_free:
 	return err;
 }
 
-static bool is_inherited(const struct listener *l, const struct sockaddr *addr, socklen_t len)
+static struct listen_socket *find_inherited(const struct listener *l, const struct sockaddr *addr,
+					    socklen_t len)
 {
 	struct list *pos;
 
 	list_each(pos, &l->sockets) {
-		const struct listen_socket *s = list_entry(pos, struct listen_socket, entry);
+		struct listen_socket *s = list_entry(pos, struct listen_socket, entry);
 
 		if (!s->own && s->addr_len == len && !memcmp(&s->addr, addr, len))
-			return true;
+			return s;
 	}
-	return false;
+	return NULL;
+}
+
+/* One that was kept is for what the configuration now says that its address is for. */
+static void want(struct listen_socket *s, const struct listen_ops *ops)
+{
+	s->wanted = true;
+	if (s->before)
+		s->ops = ops;
 }
 
 int listener_open(struct listener **out, sd_event *event)
@@ -258,12 +270,47 @@ int listener_inherit(struct listener *l, const char *name, const struct listen_o
 			continue;
 		}
 		l->taken[i] = true;
-		err = socket_add(l, fd, false, ops);
+		err = socket_add(l, fd, l->names[i], ops);
 		if (err)
 			return err;
 		n++;
 	}
 	return n;
+}
+
+bool listener_any(const struct listener *l, const struct listen_ops *ops, bool tcp_only)
+{
+	struct list *pos;
+
+	list_each(pos, &l->sockets) {
+		const struct listen_socket *s = list_entry(pos, struct listen_socket, entry);
+
+		if (s->ops == ops && (!tcp_only || s->addr.ss_family != AF_UNIX))
+			return true;
+	}
+	return false;
+}
+
+bool listener_forget(struct listener *l)
+{
+	struct list *pos, *next;
+	bool any = false;
+
+	list_each_safe(pos, next, &l->sockets) {
+		struct listen_socket *s = list_entry(pos, struct listen_socket, entry);
+
+		any |= s->before && !s->wanted;
+	}
+	list_each_safe(pos, next, &l->sockets) {
+		struct listen_socket *s = list_entry(pos, struct listen_socket, entry);
+
+		if (!any || !s->before)
+			continue;
+		s->own = true;	/* the manager forgets all that have the name */
+		if (!s->wanted)
+			socket_free(s);
+	}
+	return any;
 }
 
 void listener_inherit_other(struct listener *l, const char *prefix,
@@ -321,6 +368,7 @@ int listener_unix(struct listener *l, const char *path, uint32_t mode, const cha
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
 	socklen_t len = offsetof(struct sockaddr_un, sun_path) + strlen(path) + 1;
+	struct listen_socket *there;
 	mode_t mask;
 	int fd, err;
 
@@ -330,8 +378,16 @@ int listener_unix(struct listener *l, const char *path, uint32_t mode, const cha
 		return -ENAMETOOLONG;
 	}
 	strcpy(sun.sun_path, path);
-	if (is_inherited(l, (struct sockaddr *)&sun, len))
-		return 0;
+	there = find_inherited(l, (struct sockaddr *)&sun, len);
+	if (there) {
+		want(there, ops);
+		/* one of a socket unit has the access that the unit gives it */
+		err = there->before ? set_access(path, mode, group) : 0;
+		if (err)
+			log_error("listen: %s%s%s: %s", path, group ? ", group " : "",
+				  group ? group : "", strerror(-err));
+		return err;
+	}
 	err = remove_stale(&sun, len);
 	if (err) {
 		log_error("listen: %s: %s", path, err == -EADDRINUSE ?
@@ -354,15 +410,19 @@ int listener_unix(struct listener *l, const char *path, uint32_t mode, const cha
 		close(fd);
 		return err;
 	}
-	return socket_add(l, fd, true, ops);
+	return socket_add(l, fd, NULL, ops);
 }
 
 static int bind_tcp(struct listener *l, const struct addrinfo *ai, const struct listen_ops *ops)
 {
+	struct listen_socket *there;
 	int fd, one = 1, err;
 
-	if (is_inherited(l, ai->ai_addr, ai->ai_addrlen))
+	there = find_inherited(l, ai->ai_addr, ai->ai_addrlen);
+	if (there) {
+		want(there, ops);
 		return 0;
+	}
 	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
@@ -374,7 +434,7 @@ static int bind_tcp(struct listener *l, const struct addrinfo *ai, const struct 
 		close(fd);
 		return err;
 	}
-	return socket_add(l, fd, true, ops);
+	return socket_add(l, fd, NULL, ops);
 }
 
 /* "HOST:PORT", "[V6]:PORT" or ":PORT" in two. */

@@ -15,6 +15,8 @@
 
 #include <systemd/sd-event.h>
 
+#define LISTEN_KEPT "cuzk-listen"	/* what sockets of ours are called in the descriptor store */
+
 struct listener;
 
 /* A connected stream socket, non-blocking; takes fd. uid: of the peer on a unix socket, else
@@ -43,8 +45,17 @@ int listener_inherit(struct listener *listener, const char *name, const struct l
 void listener_inherit_other(struct listener *listener, const char *prefix,
 			    void (*take)(void *ctx, const char *name, int fd), void *ctx);
 
-/* Each does nothing but return 0 when a socket of that address was inherited.
- * 0 or -errno, which was logged. */
+/* Is there a socket of this kind; tcp_only: that is not a unix socket? */
+bool listener_any(const struct listener *listener, const struct listen_ops *ops, bool tcp_only);
+/*
+ * Once all that is configured was asked for by the functions below: closes what an
+ * earlier configuration had the descriptor store keep, and unlinks it.  True: then the
+ * manager has to forget LISTEN_KEPT, and listener_keep() gives it anew what is left.
+ */
+bool listener_forget(struct listener *listener);
+
+/* Each takes a socket of that address that was inherited, or makes one; mode and group hold
+ * for one that was kept, too.  0 or -errno, which was logged. */
 int listener_unix(struct listener *listener, const char *path, uint32_t mode, const char *group,
 		  const struct listen_ops *ops);
 int listener_tcp(struct listener *listener, const char *address, const struct listen_ops *ops);

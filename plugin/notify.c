@@ -13,6 +13,7 @@
 #include "plugin/notify.h"
 
 #define STATUS_INTERVAL_US 200000ull
+#define BARRIER_US 5000000ull
 #define EXTEND_US (30ull * 1000000)	/* what one sign of progress is worth */
 #define EXTEND_INTERVAL_US 1000000ull
 
@@ -139,4 +140,10 @@ void notify_unstore(struct notify *n, const char *name)
 {
 	if (n)
 		sd_notifyf(0, "FDSTOREREMOVE=1\nFDNAME=%s", name);
+}
+
+void notify_barrier(struct notify *n)
+{
+	if (n)
+		sd_notify_barrier(0, BARRIER_US);
 }

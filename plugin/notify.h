@@ -37,5 +37,7 @@ void notify_stopping(struct notify *notify, uint64_t limit_us);
 bool notify_store(struct notify *notify, int fd, const char *name);
 /* All that the manager keeps under this name shall go. */
 void notify_unstore(struct notify *notify, const char *name);
+/* Waits, for a moment at most, until the manager has done what it was told. */
+void notify_barrier(struct notify *notify);
 
 #endif

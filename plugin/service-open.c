@@ -95,7 +95,7 @@ static int http_page(void *ctx, const char *path, FILE *body, const char **type)
 
 static bool keep_socket(void *ctx, int fd)
 {
-	return notify_store(((struct service *)ctx)->notify, fd, "cuzk-listen");
+	return notify_store(((struct service *)ctx)->notify, fd, LISTEN_KEPT);
 }
 
 static void take_kept(void *ctx, const char *name, int fd)
@@ -128,9 +128,24 @@ static int open_sockets(struct service *svc)
 				    g->listen_group, &svc->http_listen);
 	else if (!err && g->metrics_listen)
 		err = listener_tcp(svc->listener, g->metrics_listen, &svc->http_listen);
-	if (!err)
-		listener_keep(svc->listener, keep_socket, svc);
-	return err;
+	if (err)
+		return err;
+	if (listener_forget(svc->listener)) {
+		notify_unstore(svc->notify, LISTEN_KEPT);
+		notify_barrier(svc->notify);
+	}
+	if (!g->insecure && listener_any(svc->listener, &svc->rpc_listen, true)) {
+		log_error("a TCP socket of the service manager is served in clear: that wants "
+			  "insecure = yes");
+		return -EPERM;
+	}
+	if (!g->listen_tcp && !listener_any(svc->listener, &svc->rpc_listen, false)) {
+		log_error("no listen, no listen_tcp and no socket of the service manager: nobody "
+			  "could ask for a proof");
+		return -EDESTADDRREQ;
+	}
+	listener_keep(svc->listener, keep_socket, svc);
+	return 0;
 }
 
 static int open_rpc(struct service *svc)
@@ -260,6 +275,15 @@ int service_open(struct service *svc)
 		return err;
 	}
 	err = service_open_journal(svc);
+	if (err)
+		return err;
+	err = listener_open(&svc->listener, svc->event);
+	if (err)
+		return err;
+	/* what was kept is in the budget of the instances */
+	listener_inherit_other(svc->listener, KEEP_PREFIX, take_kept, svc);
+	err = open_sockets(svc);
+	/* a port that was served in clear before is free now */
 	if (!err)
 		err = open_rpc(svc);
 	if (err)
@@ -272,14 +296,7 @@ int service_open(struct service *svc)
 		log_error("cannot start: %s", strerror(-err));
 		return err;
 	}
-	/* what was kept is in the budget of the instances */
-	err = listener_open(&svc->listener, svc->event);
-	if (err)
-		return err;
-	listener_inherit_other(svc->listener, KEEP_PREFIX, take_kept, svc);
 	err = open_workers(svc);
-	if (!err)
-		err = open_sockets(svc);
 	service_show(svc);
 	return err;
 }

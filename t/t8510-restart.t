@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -25,6 +26,15 @@ def configure(stage, extra=""):
 
 def ctl(stage, *argv):
     return run(stage + "/cuzkctl", *argv)
+
+
+def healthz():
+    """The first line of what metrics_listen answers."""
+    with socket.socket(socket.AF_UNIX) as k:
+        k.settimeout(10)
+        k.connect("/run/cuzk/metrics")
+        k.sendall(b"GET /healthz HTTP/1.1\r\nHost: cuzk\r\n\r\n")
+        return k.recv(100).split(b"\r\n")[0].decode("latin-1")
 
 
 def restart(what):
@@ -59,6 +69,7 @@ def inside(stage):
         elif x.endswith(": ready") and "cpu" not in x and begin:
             ready.append(float(x.split()[0]) - begin)
             begin = None
+    ok("200" in healthz(), f"metrics_listen, a socket in the store, is HTTP still: {healthz()}")
     diag("start to READY, seconds: " + " ".join(f"{x:.3f}" for x in ready))
     equal(len(ready), 4, "READY four times")
     ok(min(ready[1:]) <= 1.0, f"READY {min(ready[1:]):.2f} s after the start, with loaded parameters")
