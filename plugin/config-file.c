@@ -3,21 +3,27 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "plugin/config-reader.h"
 
 /* ---- checks over all sections ---- */
 
+struct config_place config_global_place(const struct config *cfg, const char *name)
+{
+	return cfg->files->global[config_option(SCOPE_GLOBAL, name) - config_options];
+}
+
 static struct config_place global_place(const struct reader *r, const char *name)
 {
-	const struct config_option *opt = config_option(SCOPE_GLOBAL, name);
-
-	return r->cfg->files->global[opt - config_options];
+	return config_global_place(r->cfg, name);
 }
 
 static void check_required(struct reader *r, enum config_scope scope, const void *base,
@@ -34,20 +40,62 @@ static void check_required(struct reader *r, enum config_scope scope, const void
 	}
 }
 
+/* A unix socket's path has to fit its address. */
+static void check_socket_path(struct reader *r, const char *name, const char *path)
+{
+	struct config_place place = global_place(r, name);
+	size_t max = sizeof(((struct sockaddr_un *)0)->sun_path) - 1;
+
+	if (path && path[0] == '/' && strlen(path) > max)
+		reader_complain(r, &place, "%s: path too long for a socket (%zu bytes at most)",
+				name, max);
+}
+
+static void check_sockets(struct reader *r)
+{
+	const struct config_global *g = &r->cfg->global;
+	struct config_place place = global_place(r, "metrics_listen");
+
+	check_socket_path(r, "listen", g->listen);
+	check_socket_path(r, "metrics_listen", g->metrics_listen);
+	if (g->metrics_listen && ((g->listen && !strcmp(g->metrics_listen, g->listen)) ||
+				  (g->listen_tcp && !strcmp(g->metrics_listen, g->listen_tcp))))
+		reader_complain(r, &place, "metrics_listen: %s is where clients connect to",
+				g->metrics_listen);
+	place = global_place(r, "listen_group");
+	errno = 0;
+	if (g->listen_group && !getgrnam(g->listen_group))
+		reader_complain(r, &place, "listen_group: '%s' %s", g->listen_group,
+				errno && errno != ENOENT ? strerror(errno) : "is no group here");
+}
+
+static void check_tls_option(struct reader *r, const char *name, const char *value)
+{
+	struct config_place place = global_place(r, name);
+
+	if (value)
+		reader_complain(r, &place, "%s without listen_tcp", name);
+}
+
 static void check_access(struct reader *r)
 {
 	const struct config_global *g = &r->cfg->global;
 	struct config_place place = global_place(r, "listen_tcp");
 	struct config_place insecure = global_place(r, "insecure");
 
-	if (g->insecure && (g->tls_cert || g->tls_key || g->tls_client_ca))
+	check_sockets(r);
+	if (g->insecure && (g->tls_cert || g->tls_key || g->tls_client_ca)) {
 		reader_complain(r, &insecure, "insecure = yes contradicts tls_cert, tls_key and "
 			 "tls_client_ca");
-	else if (g->insecure && !g->listen_tcp)
-		reader_complain(r, &insecure, "insecure = yes without listen_tcp");
-	else if (g->listen_tcp && !g->insecure && !(g->tls_cert && g->tls_key && g->tls_client_ca))
+	} else if (!g->listen_tcp && !r->errors) {	/* it may have been refused */
+		check_tls_option(r, "tls_cert", g->tls_cert);
+		check_tls_option(r, "tls_key", g->tls_key);
+		check_tls_option(r, "tls_client_ca", g->tls_client_ca);
+	} else if (g->listen_tcp && !g->insecure &&
+		   !(g->tls_cert && g->tls_key && g->tls_client_ca)) {
 		reader_complain(r, &place, "listen_tcp wants tls_cert, tls_key and tls_client_ca (or "
 			 "insecure = yes)");
+	}
 }
 
 static void check_device(struct reader *r, const struct config_device *d)

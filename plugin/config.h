@@ -153,6 +153,8 @@ typedef void (*config_report_fn)(void *ctx, const char *line);
  * (reported too).  Exit status 2 is the caller's business.
  */
 int config_read(struct config **cfg, const char *path, config_report_fn report, void *ctx);
+/* Where a key of [global] was set; line 0: nowhere. */
+struct config_place config_global_place(const struct config *cfg, const char *name);
 void config_free(struct config *cfg);
 
 /* The same from memory, without drop-ins; name stands for the file in messages. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "plugin/log.h"
+#include "plugin/pem.h"
 #include "plugin/service.h"
 
 #define EXIT_CONFIG 2
@@ -185,6 +186,10 @@ int main(int argc, char **argv)
 	}
 	if (config_read(&svc.config, svc.config_path, report, NULL))
 		return EXIT_CONFIG;
+	if (action != ACTION_DUMP && pem_check(svc.config, report, NULL)) {
+		config_free(svc.config);
+		return EXIT_CONFIG;
+	}
 	if (action == ACTION_DUMP) {
 		config_dump(svc.config, stdout);
 		status = fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* pem.c - certificates and keys as texts */
 #include <errno.h>
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,4 +52,103 @@ void pem_free(char *text)
 		return;
 	explicit_bzero(text, strlen(text));
 	free(text);
+}
+
+/* ---- checks ---- */
+
+struct check {
+	const struct config *config;
+	config_report_fn report;
+	void *ctx;
+	int err;
+};
+
+static void tell(const struct check *c, const char *option, const char *path, const char *what)
+{
+	struct config_place place = config_global_place(c->config, option);
+	char line[1024];
+
+	snprintf(line, sizeof(line), "%s:%u: %s: %s: %s", place.file ? place.file : "?", place.line,
+		 option, path, what);
+	c->report(c->ctx, line);
+}
+
+static void complain(struct check *c, const char *option, const char *path, const char *what)
+{
+	tell(c, option, path, what);
+	c->err = -EINVAL;
+}
+
+/* A key that wants a password is none that a service can read. */
+static int no_password(char *buf, int size, int rwflag, void *arg)
+{
+	return -1;
+}
+
+static BIO *open_pem(struct check *c, const char *option, const char *path)
+{
+	BIO *bio = BIO_new_file(path, "re");
+
+	if (!bio)
+		complain(c, option, path, errno ? strerror(errno) : "cannot be read");
+	return bio;
+}
+
+/* Every certificate in the file has to be one; the first is given back. */
+static X509 *check_certs(struct check *c, const char *option, const char *path)
+{
+	BIO *bio = open_pem(c, option, path);
+	X509 *first = NULL, *cert;
+
+	if (!bio)
+		return NULL;
+	while ((cert = PEM_read_bio_X509(bio, NULL, no_password, NULL))) {
+		/* who comes by the unix socket needs none */
+		if (X509_cmp_current_time(X509_get0_notAfter(cert)) < 0)
+			tell(c, option, path, "a certificate has expired");
+		if (first)
+			X509_free(cert);
+		else
+			first = cert;
+	}
+	if (!first)
+		complain(c, option, path, "no certificate in PEM form");
+	else if (ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
+		complain(c, option, path, "a certificate is damaged");
+	ERR_clear_error();
+	BIO_free(bio);
+	return first;
+}
+
+static void check_key(struct check *c, const char *path, X509 *cert)
+{
+	BIO *bio = open_pem(c, "tls_key", path);
+	EVP_PKEY *key;
+
+	if (!bio)
+		return;
+	key = PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL);
+	if (!key)
+		complain(c, "tls_key", path, "no private key in PEM form without a password");
+	else if (cert && !X509_check_private_key(cert, key))
+		complain(c, "tls_key", path, "not the key of the first certificate of tls_cert");
+	ERR_clear_error();
+	EVP_PKEY_free(key);
+	BIO_free(bio);
+}
+
+int pem_check(const struct config *config, config_report_fn report, void *ctx)
+{
+	struct check c = { .config = config, .report = report, .ctx = ctx };
+	const struct config_global *g = &config->global;
+	X509 *cert = NULL;
+
+	if (g->tls_cert)
+		cert = check_certs(&c, "tls_cert", g->tls_cert);
+	if (g->tls_key)
+		check_key(&c, g->tls_key, cert);
+	X509_free(cert);
+	if (g->tls_client_ca)
+		X509_free(check_certs(&c, "tls_client_ca", g->tls_client_ca));
+	return c.err;
 }

@@ -7,6 +7,8 @@
 #include "plugin/config.h"
 #include "t/tap.h"
 
+#define TEN "0123456789"
+#define LONG TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
 #define GOOD "[engine e]\nlibrary = null\n[cpu]\nengine = e\n"
 
 struct report {
@@ -110,8 +112,7 @@ static const struct {
 	{ "empty required path", GOOD "[global]\nstate_dir =\n",
 	  "f:6: state_dir: '' must not be empty\n" },
 	{ "bad address", GOOD "[global]\ninsecure = yes\nlisten_tcp = localhost\n",
-	  "f:7: listen_tcp: 'localhost' is not an address HOST:PORT\n"
-	  "f:6: insecure = yes without listen_tcp\n" },
+	  "f:7: listen_tcp: 'localhost' is not an address HOST:PORT\n" },
 	{ "port out of range", GOOD "[global]\nmetrics_listen = :70000\n",
 	  "f:6: metrics_listen: ':70000' is not an address HOST:PORT, nor an absolute path\n" },
 	{ "bare IPv6 address", GOOD "[global]\nmetrics_listen = ::1:9000\n",
@@ -120,6 +121,15 @@ static const struct {
 	  "f:6: listen_tcp wants tls_cert, tls_key and tls_client_ca (or insecure = yes)\n" },
 	{ "TLS and insecure", GOOD "[global]\nlisten_tcp = :9820\ninsecure = yes\ntls_cert = /c\n",
 	  "f:7: insecure = yes contradicts tls_cert, tls_key and tls_client_ca\n" },
+	{ "TLS without an address", GOOD "[global]\ntls_key = /k\ntls_cert = /c\n",
+	  "f:7: tls_cert without listen_tcp\nf:6: tls_key without listen_tcp\n" },
+	{ "no such group", GOOD "[global]\nlisten_group = no.such.group\n",
+	  "f:6: listen_group: 'no.such.group' is no group here\n" },
+	{ "socket path too long", GOOD "[global]\nlisten = /" LONG "\nmetrics_listen = /" LONG "0\n",
+	  "f:6: listen: path too long for a socket (107 bytes at most)\n"
+	  "f:7: metrics_listen: path too long for a socket (107 bytes at most)\n" },
+	{ "one socket for two", GOOD "[global]\nlisten = /run/s\nmetrics_listen = /run/s\n",
+	  "f:7: metrics_listen: /run/s is where clients connect to\n" },
 	{ "bad engine type", "[engine e]\ntype = rust\nlibrary = null\n[cpu]\nengine = e\n",
 	  "f:2: type: 'rust' is not plugin or foreign\n" },
 	{ "relative library", "[engine e]\nlibrary = ./null.so\n[cpu]\nengine = e\n",
