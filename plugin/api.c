@@ -253,14 +253,19 @@ static bool check_room(struct service *svc, struct rpc_call *call)
 			 svc->jobs.n_waiting, svc->jobs.waiting_bytes >> 20, wait / 1000000);
 		return false;
 	}
-	if (!g->client_jobs || call->uid == UINT32_MAX)
+	if (!g->client_jobs)
 		return true;
-	list_each(pos, &svc->jobs.waiting)
-		mine += list_entry(pos, struct job, entry)->uid == call->uid;
+	list_each(pos, &svc->jobs.waiting) {
+		const struct job *job = list_entry(pos, struct job, entry);
+
+		mine += job->uid == call->uid && !job->internal;
+	}
 	if (mine < g->client_jobs)
 		return true;
 	svc->refused_full++;
-	if (call->uid & RPC_CLIENT_TLS)
+	if (call->uid == UINT32_MAX)
+		snprintf(who, sizeof(who), "whoever comes by clear TCP");
+	else if (call->uid & RPC_CLIENT_TLS)
 		snprintf(who, sizeof(who), "the client of this certificate");
 	else
 		snprintf(who, sizeof(who), "user %u", call->uid);

@@ -50,7 +50,8 @@ const struct config_option config_options[] = {
 	{ "message_limit", GLOBAL(message_limit), SIZE(SIZE_MIB(1), SIZE_MIB(2047)),
 	  .def = "256M", .help = "longest gRPC message taken or sent" },
 	{ "client_jobs", GLOBAL(client_jobs), INT(0, 1000000), HOT, .def = "0",
-	  .help = "unfinished jobs that one client may have; 0: no limit" },
+	  .help = "unfinished jobs of one client: a user, a certificate's subject, or all of clear TCP; "
+		  "0: no limit" },
 
 	/* state */
 	{ "state_dir", GLOBAL(state_dir), TEXT(PATH), .def = "/var/lib/cuzk",
