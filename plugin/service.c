@@ -369,6 +369,9 @@ void service_reload(struct service *svc)
 		for (i = 0; i < svc->n_workers; i++)
 			reload_worker(svc, &svc->workers[i]);
 		service_share_memory(svc);
+		if (svc->ready)
+			workers_tell_kinds(svc);	/* kinds may have changed */
+		svc->may_be_stranded = true;
 		if (n)
 			log_notice("reload: done; %d change(s) need a restart", n);
 		else

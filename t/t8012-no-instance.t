@@ -134,4 +134,23 @@ s.restart()
 r = s.client().wait(job, 20000)
 ok(r.status == "FAILED" and r.error == "params: scheduler: no instance is configured for update", f"a job of a kind that none is configured for any more: {r.error}")
 s.stop()
+
+# nor after a reload
+s.configure(engine=mortal("hang_sector = 7"), instances=GPU + "depth = 1\n" + CPU, settings=QUICK)
+s.restart()
+s.wait_log("ready", count=3)
+c = s.client()
+runs = c.submit(request("update", "runs", b"it runs", sector=7))
+waits = c.submit(request("update", "waits", b"it waits", sector=8))
+limit = time.monotonic() + 20
+while parse(c.call("GetStatus")[3][1]).get(3, [0])[0] != 1 and time.monotonic() < limit:
+    time.sleep(0.05)
+s.configure(engine=mortal("hang_sector = 7"), instances=GPU.replace("= update", "= porep") + "depth = 1\n" + CPU, settings=QUICK)
+s.proc.send_signal(signal.SIGHUP)
+s.wait_log("update is disabled: no instance is configured for update")
+ok(True, "a reload that takes a kind away: the log says so")
+r = c.wait(waits, 20000)
+ok(r.status == "FAILED" and r.error.endswith("no instance is configured for update"), f"its jobs fail: {r.error}")
+equal(c.wait(runs, 300).status, "TIMEOUT", "but for those that run")
+s.kill()
 done()
