@@ -21,7 +21,7 @@ small = request("porep", "porep-1000-1", b"x" * 1000, sector=1)
 large = request("porep", "porep-1000-2", os.urandom(600000), sector=2)
 js, jl = c.submit(small), c.submit(large)
 done_before = c.prove(request("winning-post", "win", b"win"))
-time.sleep(0.7)
+s.wait_log(" done on cpu", count=4)
 partitions = metric_before = c.call("GetMetrics")[1][0].decode()
 n = int(next(l for l in partitions.splitlines() if l.startswith('cuzk_partitions_total{kind="porep"}')).split()[-1])
 ok(n >= 2, f"{n} partitions are done before the kill")
@@ -38,6 +38,21 @@ ok(again <= 20 - n + 1, f"finished partitions are not proved again: {n} before, 
 r = c.wait(done_before.job)
 equal((r.status, r.proof), ("COMPLETED", done_before.proof), "a result from before is still there")
 equal(metric(c, "resumed_total"), 2, "two jobs were resumed")
+
+# a job is on the disk before its client is told, and only then
+slow = BUILD + "/t/.libs/slow-sync.so"
+if os.path.exists(slow):
+    held = s.dir + "/held"
+    d = Service(engine="delay_ms = 20", env={"LD_PRELOAD": slow, "CUZK_TEST_SYNC": held, "ASAN_OPTIONS": "verify_asan_link_order=0"})
+    d.start()
+    e = d.client()
+    open(held, "w").close()
+    call = e.start("SubmitProof", request("porep", "slow disk", b"slow disk"))
+    d.wait_log(": partition 9 done on")
+    ok(not call.event.is_set(), "the disk is slow: the job is proved, and its client not told that it is accepted")
+    os.unlink(held)
+    equal(parse(call.result(30))[1][0].decode().split(".")[0], "slow-disk", "until the disk has it")
+    equal(d.stop(), 0, "stop")
 
 # one service per folder
 p = subprocess.run([BUILD + "/cuzkd", "--config", s.config], capture_output=True, text=True, timeout=20)

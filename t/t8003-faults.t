@@ -141,6 +141,14 @@ for what, engine in {"crash": "crash_every = 1", "exit": "exit_every = 1", "devi
     equal(metric(c, "instance_deaths_total"), 1, "one child died")
     s.stop()
 
+# and by default too, where no test says how soon
+open(token, "w").close()
+c = service(f"crash_every = 1\ntoken = {token}", settings="")
+t = time.monotonic()
+equal(c.prove(request("winning-post", "p", b"default"), wait=30).status, "COMPLETED", "with the default delays the job completes as well")
+ok(time.monotonic() - t < 5, f"a new child is there in 5 s: {time.monotonic() - t:.1f} s")
+s.stop()
+
 # two partitions of one job at work: one death is one
 open(token, "w").close()
 c = service(f"crash_every = 4\nlanes = 2\ndelay_ms = 100\ntoken = {token}", instances="[cpu]\nengine = null\ndepth = 2\n",
@@ -174,6 +182,19 @@ c = s.client()
 m = request("winning-post", "p", b"nine", sector=9)
 r = c.prove(m, wait=30)
 equal((r.status, r.proof), ("COMPLETED", null_proof(m)), "an instance that always fails: another proves it")
+s.stop()
+
+BAD = "fail_sector = 9\n[engine good]\nlibrary = " + BUILD + "/.libs/null.so\n"
+s.level = "debug"
+s.configure(engine=BAD, instances="[gpu 0]\nengine = null\ndevice = 0000:01:00.0\n[gpu 1]\nengine = null\ndevice = 0000:02:00.0\n"
+            "[gpu 2]\nengine = null\ndevice = 0000:03:00.0\n[cpu]\nengine = good\n", settings=FAST)
+s.restart()
+s.wait_log("ready", count=5)
+m = request("window-post", "way", b"nine again", sector=9)
+r = s.client().prove(m, wait=30)
+equal((r.status, r.proof), ("COMPLETED", null_proof(m)), "three instances that always fail, and a CPU")
+way = [line.split(" goes to ")[1] for line in s.text().splitlines() if " goes to " in line]
+equal(way, ["gpu 0", "gpu 0", "gpu 1", "cpu"], "the way of a partition: the same instance once, another, then the CPU")
 s.stop()
 
 # no instance left
