@@ -95,11 +95,30 @@ static __device__ fp2_t f_inv(const fp2_t &a)
 	return fp2_t{ fe_mul(a.c0, n), fe_neg(fe_mul(a.c1, n)) };
 }
 
-/* Products inside the sums below: in G2 they are calls too. */
-static __device__ __forceinline__ fp_t x_mul(const fp_t &a, const fp_t &b) { return fe_mul(a, b); }
-static __device__ __forceinline__ fp_t x_sqr(const fp_t &a) { return fe_sqr(a); }
-static __device__ __noinline__ fp2_t x_mul(const fp2_t &a, const fp2_t &b) { return f_mul(a, b); }
-static __device__ __noinline__ fp2_t x_sqr(const fp2_t &a) { return f_sqr(a); }
+/*
+ * Products as calls.  Operands and result travel in registers, as long as they are
+ * taken by value, and a kernel that multiplies in many places keeps one product of
+ * 7 KB where inlined ones would outgrow the instruction caches.
+ */
+static __device__ __noinline__ fp_t x_mul(fp_t a, fp_t b) { return fe_mul(a, b); }
+static __device__ __noinline__ fp_t x_sqr(fp_t a) { return fe_sqr(a); }
+
+static __device__ __forceinline__ fp2_t x_mul(const fp2_t &a, const fp2_t &b)
+{
+	fp_t t0 = x_mul(a.c0, b.c0);
+	fp_t t1 = x_mul(a.c1, b.c1);
+	fp_t t2 = x_mul(fe_add(a.c0, a.c1), fe_add(b.c0, b.c1));
+
+	return fp2_t{ fe_sub(t0, t1), fe_sub(fe_sub(t2, t0), t1) };
+}
+
+static __device__ __forceinline__ fp2_t x_sqr(const fp2_t &a)
+{
+	fp_t t0 = x_mul(fe_add(a.c0, a.c1), fe_sub(a.c0, a.c1));
+	fp_t t1 = x_mul(a.c0, a.c1);
+
+	return fp2_t{ t0, fe_double(t1) };
+}
 
 template <class F> struct affine {
 	F x, y;
@@ -213,6 +232,61 @@ template <class F> __device__ __noinline__ xyzz<F> xyzz_add_affine(const xyzz<F>
 	r.zz = x_mul(p.zz, hh);
 	r.zzz = x_mul(p.zzz, hhh);
 	return r;
+}
+
+/*
+ * p += q, or p += p where twice is set, in the registers of both: q is used up.  Up
+ * to the tangent both ways are the same: with H = q.x and R = q.y a sum is a
+ * doubling with U = H, M = R but for the cube of H that X3 lacks.  A sum of equal
+ * points is found when p is already brought to the common denominator, where it
+ * is p still.  AFFINE: zz and zzz of q are 1 and not looked at.
+ */
+template <bool AFFINE, class F>
+__device__ __forceinline__ void xyzz_accumulate(xyzz<F> &p, xyzz<F> &q, bool twice)
+{
+	if (!twice) {
+		if (AFFINE ? f_is_zero(q.x) && f_is_zero(q.y) : f_is_zero(q.zz))
+			return;
+		if (point_is_inf(p)) {
+			p = q;
+			if (AFFINE)
+				p.zz = p.zzz = f_const<F>::one();
+			return;
+		}
+		if (!AFFINE) {
+			p.x = x_mul(p.x, q.zz);
+			p.y = x_mul(p.y, q.zzz);
+		}
+		q.x = f_sub(x_mul(q.x, p.zz), p.x);
+		q.y = f_sub(x_mul(q.y, p.zzz), p.y);
+		if (!AFFINE) {
+			p.zz = x_mul(p.zz, q.zz);
+			p.zzz = x_mul(p.zzz, q.zzz);
+		}
+		if (f_is_zero(q.x)) {
+			twice = f_is_zero(q.y);
+			if (!twice) {
+				p = xyzz_inf<F>();
+				return;
+			}
+		}
+	}
+	if (twice) {
+		q.x = f_double(p.y);
+		q.y = x_sqr(p.x);
+		q.y = f_add(f_double(q.y), q.y);
+	}
+	q.zz = x_sqr(q.x);
+	q.zzz = x_mul(q.x, q.zz);
+	p.x = x_mul(p.x, q.zz);
+	p.zz = x_mul(p.zz, q.zz);
+	p.y = x_mul(p.y, q.zzz);
+	p.zzz = x_mul(p.zzz, q.zzz);
+	q.x = f_sub(x_sqr(q.y), f_double(p.x));
+	if (!twice)
+		q.x = f_sub(q.x, q.zzz);
+	p.y = f_sub(x_mul(q.y, f_sub(p.x, q.x)), p.y);
+	p.x = q.x;
 }
 
 /* k * p, k small; time depends on k */

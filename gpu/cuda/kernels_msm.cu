@@ -33,17 +33,19 @@ void msm_add_backward_##g(const affine<F> *points, const uint32_t *values,		\
 	msm_add_backward_body<F>(points, values, pairs, n_slots, n_threads, prefix,	\
 				 totals, out);						\
 }											\
-extern "C" __global__ __launch_bounds__(128, sum_blocks)					\
+extern "C" __global__ __launch_bounds__(MSM_SUM_THREADS, sum_blocks)			\
 void msm_buckets_##g(const affine<F> *buckets, uint32_t n_buckets, uint32_t n_windows,	\
 		uint32_t piece, xyzz<F> *sums, xyzz<F> *runs)				\
 {											\
 	msm_buckets_body<F>(buckets, n_buckets, n_windows, piece, sums, runs);		\
 }											\
-extern "C" __global__ __launch_bounds__(128, sum_blocks)					\
-void msm_fold_##g(const xyzz<F> *sums, const xyzz<F> *runs, uint32_t n, uint32_t width,	\
-		int log_span, uint32_t n_rows, xyzz<F> *sums_out, xyzz<F> *runs_out)	\
+extern "C" __global__ __launch_bounds__(MSM_SUM_THREADS, sum_blocks)			\
+void msm_fold_##g(const xyzz<F> *sums, const xyzz<F> *runs, const xyzz<F> *shifts,	\
+		uint32_t n, int log_piece, uint32_t n_rows, xyzz<F> *sums_out,		\
+		xyzz<F> *runs_out, xyzz<F> *shifts_out)					\
 {											\
-	msm_fold_body<F>(sums, runs, n, width, log_span, n_rows, sums_out, runs_out);	\
+	msm_fold_body<F>(sums, runs, shifts, n, log_piece, n_rows, sums_out, runs_out,	\
+			 shifts_out);							\
 }
 
 MSM_KERNELS(g1, fp_t, 3)

@@ -18,7 +18,6 @@
 #define MIN_PRODUCTS_PER_INVERSION 4
 #define MIN_BUCKETS_PER_THREAD 4
 #define MAX_BUCKETS_PER_THREAD 64
-#define LOG_FOLD 2
 
 struct group_kernels {
 	enum cuda_kernel round_counts, add_forward, invert, add_backward, buckets, fold;
@@ -399,44 +398,40 @@ int msm_sum_buckets(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr buc
 	const struct group_kernels *g = &groups[group];
 	uint64_t size = 2 * cuda_point_size(group);
 	uint64_t per_thread = (uint64_t)n_buckets * count / ((uint64_t)ctx->sm_count * 512);
-	uint32_t piece = MIN_BUCKETS_PER_THREAD, pieces, width = 1u << LOG_FOLD;
-	CUdeviceptr sums[2] = { 0, 0 }, runs[2] = { 0, 0 };
-	int log_span = 0, side = 0, i, r = 0;
+	uint32_t piece = MIN_BUCKETS_PER_THREAD, pieces;
+	/* of each side: sums, runs and shifts of its pieces */
+	CUdeviceptr at[2][3] = { { 0, 0, 0 }, { 0, 0, 0 } };
+	int log_piece = 0, side = 0, i, r = 0;
 
 	while (piece < MAX_BUCKETS_PER_THREAD && 2 * piece <= per_thread)
 		piece *= 2;
 	while (piece > n_buckets)
 		piece /= 2;
-	while (1u << log_span < piece)
-		log_span++;
+	while (1u << log_piece < piece)
+		log_piece++;
 	pieces = n_buckets / piece;
-	for (i = 0; i < 2 && !r; i++) {
-		uint64_t n = i ? (pieces + width - 1) / width : pieces;
+	for (i = 0; i < 6 && !r; i++) {
+		/* side 1 has half as many; side 0 has shifts after the second halving */
+		uint64_t n = i == 2 ? pieces / 4 + 1 : i < 2 ? pieces : pieces / 2 + 1;
 
-		r = cuda_alloc(ctx, &sums[i], size * n * count);
-		if (!r)
-			r = cuda_alloc(ctx, &runs[i], size * n * count);
+		r = cuda_alloc(ctx, &at[i / 3][i % 3], size * n * count);
 	}
 	if (!r)
 		r = cuda_launch(ctx, g->buckets, blocks_for((uint64_t)pieces * count, ADD_THREADS),
 				ADD_THREADS, 0, (void *[]){ &buckets, &n_buckets, &count, &piece,
-							    &sums[0], &runs[0] });
-	while (!r && pieces > 1) {
-		uint32_t to = (pieces + width - 1) / width;
+							    &at[0][0], &at[0][1] });
+	for (i = 0; !r && pieces > 1; pieces /= 2, side ^= 1, i++) {
+		CUdeviceptr none = 0, *in = at[side], *to = at[side ^ 1];
 
-		r = cuda_launch(ctx, g->fold, blocks_for((uint64_t)to * count, ADD_THREADS), ADD_THREADS,
-				0, (void *[]){ &sums[side], &runs[side], &pieces, &width, &log_span,
-					       &count, &sums[side ^ 1], &runs[side ^ 1] });
-		pieces = to;
-		log_span += LOG_FOLD;
-		side ^= 1;
+		r = cuda_launch(ctx, g->fold, blocks_for(3ull * (pieces / 2) * count, ADD_THREADS),
+				ADD_THREADS, 0, (void *[]){ &in[0], &in[1], i ? &in[2] : &none,
+							    &pieces, &log_piece, &count, &to[0],
+							    &to[1], &to[2] });
 	}
 	if (!r)
-		r = cuda_copy_down(ctx, out, sums[side], size * count);
-	for (i = 0; i < 2; i++) {
-		cuda_free(ctx, sums[i]);
-		cuda_free(ctx, runs[i]);
-	}
+		r = cuda_copy_down(ctx, out, at[side][0], size * count);
+	for (i = 0; i < 6; i++)
+		cuda_free(ctx, at[i / 3][i % 3]);
 	return r;
 }
 

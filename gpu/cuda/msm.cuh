@@ -29,6 +29,7 @@
 
 #define MSM_SIGN 0x80000000u
 #define MSM_INDEX 0x7fffffffu
+#define MSM_SUM_THREADS 128	/* of a block that sums buckets */
 #define MSM_SINGLE 0x80000000u	/* in a pair list: no partner, pass on */
 
 struct scalar_t {
@@ -376,58 +377,132 @@ static __device__ __forceinline__ void msm_add_backward_body(const affine<F> *po
 	}
 }
 
+/* Four coordinates a thread of a block, put aside in shared memory. */
+template <class F> struct msm_aside {
+	uint32_t w[4 * sizeof(F) / 4][MSM_SUM_THREADS];
+};
+
+static __device__ __forceinline__ void msm_exchange(uint32_t (*w)[MSM_SUM_THREADS], fp_t &a)
+{
+#pragma unroll
+	for (int i = 0; i < fp_t::N; i++) {
+		uint32_t t = w[i][threadIdx.x];
+
+		w[i][threadIdx.x] = a.l[i];
+		a.l[i] = t;
+	}
+}
+
+static __device__ __forceinline__ void msm_exchange(uint32_t (*w)[MSM_SUM_THREADS], fp2_t &a)
+{
+	msm_exchange(w, a.c0);
+	msm_exchange(w + fp_t::N, a.c1);
+}
+
+template <class F>
+static __device__ __forceinline__ void msm_exchange(struct msm_aside<F> &aside, xyzz<F> &p)
+{
+	const int words = sizeof(F) / 4;
+
+	msm_exchange(aside.w, p.x);
+	msm_exchange(aside.w + words, p.y);
+	msm_exchange(aside.w + 2 * words, p.zz);
+	msm_exchange(aside.w + 3 * words, p.zzz);
+}
+
 /*
  * The sum of (b + 1) * bucket[b] over the buckets of each window, first in pieces
  * of `piece` buckets a thread: sums[t] takes the place within the piece for b,
- * runs[t] is the plain sum.  pieces a window, window after window.
+ * runs[t] is the plain sum.  pieces a window, window after window.  Of the two
+ * points one is always aside, so that registers hold what is being added.
  */
 template <class F>
 static __device__ __forceinline__ void msm_buckets_body(const affine<F> *buckets, uint32_t n_buckets,
 		uint32_t n_windows, uint32_t piece, xyzz<F> *sums, xyzz<F> *runs)
 {
+	__shared__ struct msm_aside<F> aside;
 	uint32_t pieces = (n_buckets + piece - 1) / piece;
 	uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
 	uint32_t window = t / pieces, lo = t % pieces * piece, hi;
-	xyzz<F> run = xyzz_inf<F>(), sum = xyzz_inf<F>();
+	xyzz<F> p = xyzz_inf<F>(), q = xyzz_inf<F>();
 
 	if (window >= n_windows)
 		return;
+	msm_exchange(aside, p);
+	p = xyzz_inf<F>();
 	hi = lo + piece < n_buckets ? lo + piece : n_buckets;
+#pragma unroll 1
 	for (uint32_t b = hi; b-- > lo;) {
-		run = xyzz_add_affine(run, buckets[(size_t)window * n_buckets + b]);
-		sum = xyzz_add(sum, run);
+		const affine<F> *bucket = &buckets[(size_t)window * n_buckets + b];
+
+		q.x = bucket->x;
+		q.y = bucket->y;
+		xyzz_accumulate<true>(p, q, false);
+		q = p;
+		msm_exchange(aside, p);
+		xyzz_accumulate<false>(p, q, false);
+		msm_exchange(aside, p);
 	}
-	sums[t] = sum;
-	runs[t] = run;
+	runs[t] = p;
+	msm_exchange(aside, p);
+	sums[t] = p;
 }
 
 /*
- * Joins `width` pieces at a time: n pieces of 2^log_span buckets each in a row,
- * one row a window.  A piece's buckets lie i 2^log_span above the first's, so
- * the sum is that of the sums and 2^log_span times that of i runs[i].
+ * Halves the pieces of each row, one row a window.  n pieces of 2^log_piece buckets
+ * weigh 0 to n - 1: piece i + n / 2 is added to piece i, and its run is due n / 2
+ * times besides.  That is kept in shifts, which double at each halving to come:
+ *
+ *   sum of i runs[i] = sum of i (runs[i] + runs[i + n/2]), i < n/2,
+ *		      + n/2 times the sum of runs[n/2], ... runs[n - 1]
+ *
+ * A thread makes one point: a sum, a run or a shift, so a halving takes three
+ * additions of time.  There are no shifts before the first.  The last, of n = 2,
+ * leaves the windows' sums in sums_out.
  */
 template <class F>
 static __device__ __forceinline__ void msm_fold_body(const xyzz<F> *sums, const xyzz<F> *runs,
-		uint32_t n, uint32_t width, int log_span, uint32_t n_rows, xyzz<F> *sums_out,
-		xyzz<F> *runs_out)
+		const xyzz<F> *shifts, uint32_t n, int log_piece, uint32_t n_rows, xyzz<F> *sums_out,
+		xyzz<F> *runs_out, xyzz<F> *shifts_out)
 {
-	uint32_t n_out = (n + width - 1) / width;
 	uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
-	uint32_t row = t / n_out, lo = t % n_out * width, hi;
-	xyzz<F> run = xyzz_inf<F>(), shift = xyzz_inf<F>(), sum = xyzz_inf<F>();
+	uint32_t half = n / 2, what = t / (half * n_rows), place = t % (half * n_rows);
+	size_t low = (size_t)(place / half) * n + place % half, high = low + half;
+	bool last = n == 2;
+	/* of a shift: two shifts, doubled, and the run; at last doubled on, and the sums */
+	int steps = what < 2 ? 1 : last ? 3 + log_piece + 2 : 3;
+	const xyzz<F> *column = what == 0 ? sums : what == 1 ? runs : shifts;
+	int step = 0;
+	xyzz<F> p, q;
 
-	if (row >= n_rows)
+	if (what > 2 || (last && what < 2))
 		return;
-	hi = lo + width < n ? lo + width : n;
-	for (uint32_t i = hi; i-- > lo;) {
-		shift = xyzz_add(shift, run);
-		run = xyzz_add(run, runs[(size_t)row * n + i]);
-		sum = xyzz_add(sum, sums[(size_t)row * n + i]);
+	if (column) {
+		p = column[low];
+	} else {
+		p = runs[high];
+		step = 3;
 	}
-	for (int i = 0; i < log_span; i++)
-		shift = xyzz_double(shift);
-	sums_out[t] = xyzz_add(sum, shift);
-	runs_out[t] = run;
+#pragma unroll 1
+	for (; step < steps; step++) {
+		const xyzz<F> *from = NULL;
+
+		if (step == 0)
+			from = &column[high];
+		else if (step == 2)
+			from = &runs[high];
+		else if (step >= 3 + log_piece)
+			from = &sums[step == 3 + log_piece ? low : high];
+		if (from)
+			q = *from;
+		xyzz_accumulate<false>(p, q, !from);
+	}
+	if (last || what == 0)
+		sums_out[place] = p;
+	else if (what == 1)
+		runs_out[place] = p;
+	else
+		shifts_out[place] = p;
 }
 
 #endif
