@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "gpu/cuda/msm_work.h"
+#include "gpu/cuda/tiles.h"
 
 #define THREADS 256
 #define ADD_THREADS 128
@@ -44,8 +45,6 @@ static uint64_t blocks_for(uint64_t n, unsigned int threads)
 
 /* ---- prefix sums ---- */
 
-#define SCAN_TILE 2048u		/* scan.cuh */
-
 uint64_t cuda_scan_scratch(uint32_t n)
 {
 	return blocks_for(n, SCAN_TILE) + 1;
@@ -58,14 +57,14 @@ int cuda_scan(struct cuda_ctx *ctx, CUdeviceptr in, CUdeviceptr out, uint32_t n,
 	CUdeviceptr none = 0;
 	int last = 1, r;
 
-	r = cuda_launch(ctx, KERNEL_scan_tiles, tiles, THREADS, 0,
+	r = cuda_launch(ctx, KERNEL_scan_tiles, tiles, SCAN_THREADS, 0,
 			(void *[]){ &in, &n, &scratch });
 	if (r)
 		return r;
-	r = cuda_launch(ctx, KERNEL_scan_sums, 1, THREADS, 0, (void *[]){ &scratch, &tiles, &none });
+	r = cuda_launch(ctx, KERNEL_scan_sums, 1, SCAN_THREADS, 0, (void *[]){ &scratch, &tiles, &none });
 	if (r)
 		return r;
-	return cuda_launch(ctx, KERNEL_scan_apply, tiles, THREADS, 0,
+	return cuda_launch(ctx, KERNEL_scan_apply, tiles, SCAN_THREADS, 0,
 			   (void *[]){ &in, &out, &n, &scratch, &last });
 }
 
@@ -73,7 +72,7 @@ int cuda_scan(struct cuda_ctx *ctx, CUdeviceptr in, CUdeviceptr out, uint32_t n,
 
 static uint64_t sort_tiles(uint64_t n)
 {
-	return blocks_for(n, 4096);	/* SORT_TILE of sort.cuh */
+	return blocks_for(n, SORT_TILE);
 }
 
 static uint64_t max_u64(uint64_t a, uint64_t b)
@@ -202,12 +201,12 @@ static int sort_pairs(struct cuda_ctx *ctx, struct msm_work *w, uint32_t n, uint
 	for (shift = 0; shift < 32 && !r && (shift == 0 || max_key >> shift); shift += 8) {
 		CUdeviceptr t;
 
-		r = cuda_launch(ctx, KERNEL_sort_count, tiles, THREADS, 0,
+		r = cuda_launch(ctx, KERNEL_sort_count, tiles, SORT_THREADS, 0,
 				(void *[]){ &w->keys[0], &n, &shift, &w->counts });
 		if (!r)
 			r = cuda_scan(ctx, w->counts, w->counts, tiles * 256, w->scan);
 		if (!r)
-			r = cuda_launch(ctx, KERNEL_sort_scatter, tiles, THREADS, 0,
+			r = cuda_launch(ctx, KERNEL_sort_scatter, tiles, SORT_THREADS, 0,
 					(void *[]){ &w->keys[0], &w->values[0], &n, &shift,
 						    &w->counts, &w->keys[1], &w->values[1] });
 		t = w->keys[0], w->keys[0] = w->keys[1], w->keys[1] = t;

@@ -10,13 +10,15 @@
 #ifndef CUZK_GPU_CUDA_SCAN_CUH
 #define CUZK_GPU_CUDA_SCAN_CUH
 
+#include <stdint.h>
+
 #ifndef __CUDACC__
 #include "gpu/cuda/emu.h"
 #endif
 
-#define SCAN_THREADS 256
-#define SCAN_ITEMS 8
-#define SCAN_TILE (SCAN_THREADS * SCAN_ITEMS)
+#include "gpu/cuda/tiles.h"
+
+#define SCAN_ITEMS (SCAN_TILE / SCAN_THREADS)
 
 /* Inclusive scan over the block; warp_sums holds 32 words of shared memory. */
 static __device__ __forceinline__ uint32_t block_scan(uint32_t v, uint32_t *warp_sums)

@@ -14,120 +14,156 @@
 
 #define SORT_BITS 8
 #define SORT_DIGITS (1 << SORT_BITS)
-#define SORT_THREADS 256
 #define SORT_WARPS (SORT_THREADS / 32)
-#define SORT_ITEMS 16
-#define SORT_TILE (SORT_THREADS * SORT_ITEMS)
+#define SORT_ITEMS (SORT_TILE / SORT_THREADS)
 
 /* counts[digit * gridDim.x + tile] */
 extern "C" __global__ __launch_bounds__(SORT_THREADS)
 void sort_count(const uint32_t *keys, uint32_t n, int shift, uint32_t *counts)
 {
 	__shared__ uint32_t hist[SORT_DIGITS];
-	uint32_t base = blockIdx.x * SORT_TILE + threadIdx.x;
+	uint32_t tile = blockIdx.x * SORT_TILE;
+	uint32_t key[SORT_ITEMS];
 
-	hist[threadIdx.x] = 0;
+	if (threadIdx.x < SORT_DIGITS)
+		hist[threadIdx.x] = 0;
 	__syncthreads();
-#pragma unroll
-	for (int i = 0; i < SORT_ITEMS; i++) {
-		uint32_t j = base + i * SORT_THREADS;
+	if (n - tile >= SORT_TILE) {
+		const uint4 *from = (const uint4 *)(keys + tile) + threadIdx.x;
 
-		if (j < n)
+#pragma unroll
+		for (int i = 0; i < SORT_ITEMS / 4; i++) {
+			uint4 v = from[i * SORT_THREADS];
+
+			key[4 * i] = v.x;
+			key[4 * i + 1] = v.y;
+			key[4 * i + 2] = v.z;
+			key[4 * i + 3] = v.w;
+		}
+#pragma unroll
+		for (int i = 0; i < SORT_ITEMS; i++)
+			atomicAdd(&hist[key[i] >> shift & (SORT_DIGITS - 1)], 1u);
+	} else {
+		for (uint32_t j = tile + threadIdx.x; j < n; j += SORT_THREADS)
 			atomicAdd(&hist[keys[j] >> shift & (SORT_DIGITS - 1)], 1u);
 	}
 	__syncthreads();
-	counts[threadIdx.x * gridDim.x + blockIdx.x] = hist[threadIdx.x];
+	if (threadIdx.x < SORT_DIGITS)
+		counts[threadIdx.x * gridDim.x + blockIdx.x] = hist[threadIdx.x];
+}
+
+/* Lanes of the warp with the same digit. */
+static __device__ __forceinline__ uint32_t sort_peers(uint32_t digit)
+{
+	uint32_t peers = 0xffffffff;
+
+#pragma unroll
+	for (int b = 0; b < SORT_BITS; b++) {
+		bool set = digit >> b & 1;
+		uint32_t vote = __ballot_sync(0xffffffff, set);
+
+		peers &= set ? vote : ~vote;
+	}
+	return peers;
 }
 
 /*
  * offsets: the exclusive scan of counts.  Each warp owns a contiguous part of
  * the tile and ranks it 32 items at a time: lanes with equal digits find each
- * other by match, so ranks follow the input order and the sort is stable.
+ * other by votes, so ranks follow the input order and the sort is stable.  All
+ * loads are asked for before the first is needed; keys, then values, go through
+ * one stage.
  */
-extern "C" __global__ __launch_bounds__(SORT_THREADS)
+extern "C" __global__ __launch_bounds__(SORT_THREADS, 1024 / SORT_THREADS)
 void sort_scatter(const uint32_t *keys, const uint32_t *values, uint32_t n, int shift,
 		  const uint32_t *offsets, uint32_t *keys_out, uint32_t *values_out)
 {
-	__shared__ uint32_t warp_hist[SORT_WARPS][SORT_DIGITS];
+	__shared__ uint16_t warp_hist[SORT_WARPS][SORT_DIGITS];
 	__shared__ uint32_t digit_start[SORT_DIGITS];	/* in the tile */
-	__shared__ uint32_t digit_global[SORT_DIGITS];
-	__shared__ uint32_t stage_keys[SORT_TILE], stage_values[SORT_TILE];
+	__shared__ uint32_t digit_to[SORT_DIGITS];	/* what takes a place in the tile to its own */
+	__shared__ uint32_t stage[SORT_TILE];
 	__shared__ uint32_t warp_sums[32];
 	unsigned int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
 	uint32_t tile = blockIdx.x * SORT_TILE;
 	uint32_t first = tile + warp * (32 * SORT_ITEMS) + lane;
 	uint32_t count = n - tile < SORT_TILE ? n - tile : SORT_TILE;
-	uint32_t key[SORT_ITEMS], rank[SORT_ITEMS];
+	uint32_t key[SORT_ITEMS], value[SORT_ITEMS], start, sum = 0;
+	uint32_t at[SORT_ITEMS / 2] = {};	/* places in the tile, two to a word */
+	uint32_t digit = threadIdx.x;
 
+	/* items behind the end rank last within the tile and are not written */
 #pragma unroll
-	for (int w = 0; w < SORT_WARPS; w++)
-		warp_hist[w][threadIdx.x] = 0;
+	for (int i = 0; i < SORT_ITEMS; i++)
+		key[i] = first + i * 32 < n ? keys[first + i * 32] : 0xffffffff;
+#pragma unroll
+	for (int i = 0; i < SORT_ITEMS; i++)
+		value[i] = first + i * 32 < n ? values[first + i * 32] : 0;
+	for (unsigned int i = threadIdx.x; i < SORT_WARPS * SORT_DIGITS; i += SORT_THREADS)
+		warp_hist[i / SORT_DIGITS][i % SORT_DIGITS] = 0;
 	__syncthreads();
 
 #pragma unroll
 	for (int i = 0; i < SORT_ITEMS; i++) {
-		uint32_t j = first + i * 32;
-		/* items behind the end rank last within the tile and are not written */
-		uint32_t digit, peers, old = 0;
-		int leader;
+		uint32_t d = first + i * 32 < n ? key[i] >> shift & (SORT_DIGITS - 1) :
+						  SORT_DIGITS - 1;
+		uint32_t peers = sort_peers(d), below = peers & ((1u << lane) - 1);
+		uint32_t old = warp_hist[warp][d];
 
-		key[i] = j < n ? keys[j] : 0xffffffff;
-		digit = j < n ? key[i] >> shift & (SORT_DIGITS - 1) : SORT_DIGITS - 1;
-		peers = __match_any_sync(0xffffffff, digit);
-		leader = __ffs((int)peers) - 1;
-		if (lane == (unsigned int)leader)
-			old = warp_hist[warp][digit];
-		old = __shfl_sync(0xffffffff, old, leader);
-		rank[i] = old + __popc(peers & ((1u << lane) - 1));
+		at[i / 2] |= (old + __popc(below)) << (i % 2 * 16);
 		__syncwarp();
-		if (lane == (unsigned int)leader)
-			warp_hist[warp][digit] = old + __popc(peers);
+		if (!below)
+			warp_hist[warp][d] = (uint16_t)(old + __popc(peers));
 		__syncwarp();
 	}
 	__syncthreads();
 
 	/* warp_hist becomes the start of each warp's run of a digit in the tile */
-	{
-		uint32_t sum = 0, start;
-
+	if (digit < SORT_DIGITS) {
 #pragma unroll
 		for (int w = 0; w < SORT_WARPS; w++) {
-			uint32_t c = warp_hist[w][threadIdx.x];
+			uint32_t c = warp_hist[w][digit];
 
-			warp_hist[w][threadIdx.x] = sum;
+			warp_hist[w][digit] = (uint16_t)sum;
 			sum += c;
 		}
-		start = block_scan(sum, warp_sums) - sum;
-		digit_start[threadIdx.x] = start;
-		digit_global[threadIdx.x] = offsets[threadIdx.x * gridDim.x + blockIdx.x];
+	}
+	start = block_scan(sum, warp_sums) - sum;
+	if (digit < SORT_DIGITS) {
+		digit_start[digit] = start;
+		digit_to[digit] = offsets[digit * gridDim.x + blockIdx.x] - start;
 	}
 	__syncthreads();
 
 #pragma unroll
 	for (int i = 0; i < SORT_ITEMS; i++) {
-		uint32_t j = first + i * 32;
-		uint32_t digit, at;
+		uint32_t d = first + i * 32 < n ? key[i] >> shift & (SORT_DIGITS - 1) :
+						  SORT_DIGITS - 1;
 
-		digit = j < n ? key[i] >> shift & (SORT_DIGITS - 1) : SORT_DIGITS - 1;
-		at = digit_start[digit] + warp_hist[warp][digit] + rank[i];
-		stage_keys[at] = key[i];
-		if (j < n)
-			stage_values[at] = values[j];
+		at[i / 2] += (digit_start[d] + warp_hist[warp][d]) << (i % 2 * 16);
+		stage[at[i / 2] >> (i % 2 * 16) & 0xffff] = key[i];
 	}
 	__syncthreads();
-
+	/* from here on key[i] is the place of what is staged at the thread's i-th */
 #pragma unroll
 	for (int i = 0; i < SORT_ITEMS; i++) {
-		uint32_t at = threadIdx.x + i * SORT_THREADS;
+		uint32_t from = threadIdx.x + i * SORT_THREADS;
+		uint32_t k = stage[from];
 
-		if (at < count) {
-			uint32_t k = stage_keys[at];
-			uint32_t digit = k >> shift & (SORT_DIGITS - 1);
-			uint32_t to = digit_global[digit] + at - digit_start[digit];
+		key[i] = digit_to[k >> shift & (SORT_DIGITS - 1)] + from;
+		if (from < count)
+			keys_out[key[i]] = k;
+	}
+	__syncthreads();
+#pragma unroll
+	for (int i = 0; i < SORT_ITEMS; i++)
+		stage[at[i / 2] >> (i % 2 * 16) & 0xffff] = value[i];
+	__syncthreads();
+#pragma unroll
+	for (int i = 0; i < SORT_ITEMS; i++) {
+		uint32_t from = threadIdx.x + i * SORT_THREADS;
 
-			keys_out[to] = k;
-			values_out[to] = stage_values[at];
-		}
+		if (from < count)
+			values_out[key[i]] = stage[from];
 	}
 }
 
