@@ -50,8 +50,8 @@ static const int warpSize = 32;
 struct emu_fiber {
 	ucontext_t context;
 	bool done = false;
-	/* barriers this fiber has reached: of the block, of its warp */
-	unsigned long block_epoch = 0, warp_epoch = 0;
+	/* barriers this fiber has reached: of the block, of its warp, of its pair of lanes */
+	unsigned long block_epoch = 0, warp_epoch = 0, pair_epoch = 0;
 };
 
 struct emu_block {
@@ -149,8 +149,23 @@ template <class T> inline T __shfl_up_sync(unsigned int m, T v, unsigned int d, 
 	return __shfl_sync(m, v, me >= d ? (int)(me - d) : (int)me, width);
 }
 
+/* Of two neighbouring lanes alone: the others of the warp may be elsewhere. */
+inline uint64_t emu_exchange_pair(uint64_t v)
+{
+	unsigned int first = emu->current & ~1u;
+	uint64_t r;
+
+	emu->exchange[emu->current] = v;
+	emu_wait(first, first + 2, &emu_fiber::pair_epoch);
+	r = emu->exchange[emu->current ^ 1];
+	emu_wait(first, first + 2, &emu_fiber::pair_epoch);
+	return r;
+}
+
 template <class T> inline T __shfl_xor_sync(unsigned int m, T v, unsigned int x, int width = 32)
 {
+	if (m == 3u << (emu->current & 30) && x == 1)
+		return (T)emu_exchange_pair((uint64_t)v);
 	return __shfl_sync(m, v, (int)((emu->current & 31) ^ x), width);
 }
 
@@ -252,7 +267,7 @@ inline void emu_launch(emu_dim3 grid, emu_dim3 block, size_t shared, K kernel, A
 			f.context.uc_stack.ss_size = EMU_STACK;
 			f.context.uc_link = NULL;
 			f.done = false;
-			f.block_epoch = f.warp_epoch = 0;
+			f.block_epoch = f.warp_epoch = f.pair_epoch = 0;
 			makecontext(&f.context, emu_fiber_main, 0);
 		}
 		while (left) {

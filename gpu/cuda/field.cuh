@@ -363,13 +363,12 @@ template <class M> __device__ __forceinline__ void fe_row_clear(uint32_t *lo, ui
 }
 
 /*
- * One row: adds a * b to the two accumulators, then the multiple of the
- * modulus that clears the lowest limb.  lo starts at the lowest limb, hi one
- * limb above; on return the value is divided by 2^32, with the roles swapped.
+ * One row's product: adds a * b to the two accumulators, of which lo starts at the
+ * lowest limb and hi one limb above.
  */
 template <class M>
-__device__ __forceinline__ void fe_row(uint32_t *lo, uint32_t *hi, const uint32_t *a, uint32_t b,
-				       bool first)
+__device__ __forceinline__ void fe_row_product(uint32_t *lo, uint32_t *hi, const uint32_t *a,
+					       uint32_t b, bool first)
 {
 	const int N = M::N;
 
@@ -399,8 +398,19 @@ __device__ __forceinline__ void fe_row(uint32_t *lo, uint32_t *hi, const uint32_
 		fe_row_mad<M::N>(lo, a, b);
 		hi[N - 1] = addc(hi[N - 1], 0);
 	}
+}
+
+/*
+ * One row: the product, then the multiple of the modulus that clears the lowest
+ * limb.  On return the value is divided by 2^32, with the roles swapped.
+ */
+template <class M>
+__device__ __forceinline__ void fe_row(uint32_t *lo, uint32_t *hi, const uint32_t *a, uint32_t b,
+				       bool first)
+{
+	fe_row_product<M>(lo, hi, a, b, first);
 	fe_row_clear<M>(lo, hi);
-	hi[N - 1] = addc(hi[N - 1], 0);
+	hi[M::N - 1] = addc(hi[M::N - 1], 0);
 }
 
 template <class M>

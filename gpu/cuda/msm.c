@@ -12,7 +12,6 @@
 #include "gpu/cuda/tiles.h"
 
 #define THREADS 256
-#define ADD_THREADS 128
 /* additions that share a thread, and threads' products that share an inversion */
 #define ADDS_PER_THREAD 32
 #define PRODUCTS_PER_INVERSION 32
@@ -23,24 +22,30 @@
 struct group_kernels {
 	enum cuda_kernel round_counts, add_forward, invert, add_backward, buckets, fold;
 	uint64_t field;			/* bytes of a coordinate */
+	unsigned int lanes;		/* that are one thread of these kernels */
 };
 
 static const struct group_kernels groups[] = {
 	[CUDA_G1] = {
 		KERNEL_msm_round_counts_g1, KERNEL_msm_add_forward_g1, KERNEL_msm_invert_g1,
 		KERNEL_msm_add_backward_g1, KERNEL_msm_buckets_g1, KERNEL_msm_fold_g1,
-		sizeof(struct fp),
+		sizeof(struct fp), 1,
 	},
 	[CUDA_G2] = {
 		KERNEL_msm_round_counts_g2, KERNEL_msm_add_forward_g2, KERNEL_msm_invert_g2,
 		KERNEL_msm_add_backward_g2, KERNEL_msm_buckets_g2, KERNEL_msm_fold_g2,
-		sizeof(struct fp2),
+		sizeof(struct fp2), 2,
 	},
 };
 
 static uint64_t blocks_for(uint64_t n, unsigned int threads)
 {
 	return (n + threads - 1) / threads;
+}
+
+static uint64_t group_blocks(const struct group_kernels *g, uint64_t threads)
+{
+	return blocks_for(threads * g->lanes, ADD_THREADS);
 }
 
 /* ---- prefix sums ---- */
@@ -61,7 +66,8 @@ int cuda_scan(struct cuda_ctx *ctx, CUdeviceptr in, CUdeviceptr out, uint32_t n,
 			(void *[]){ &in, &n, &scratch });
 	if (r)
 		return r;
-	r = cuda_launch(ctx, KERNEL_scan_sums, 1, SCAN_THREADS, 0, (void *[]){ &scratch, &tiles, &none });
+	r = cuda_launch(ctx, KERNEL_scan_sums, 1, SCAN_THREADS, 0,
+			(void *[]){ &scratch, &tiles, &none });
 	if (r)
 		return r;
 	return cuda_launch(ctx, KERNEL_scan_apply, tiles, SCAN_THREADS, 0,
@@ -225,15 +231,15 @@ static int add_slots(struct cuda_ctx *ctx, const struct group_kernels *g, CUdevi
 	uint32_t threads = add_threads(ctx, slots), inversions = inversions_for(ctx, threads);
 	int r;
 
-	r = cuda_launch(ctx, g->add_forward, blocks_for(threads, ADD_THREADS), ADD_THREADS, 0,
+	r = cuda_launch(ctx, g->add_forward, group_blocks(g, threads), ADD_THREADS, 0,
 			(void *[]){ &points, &values, &pairs, &slots, &threads, &prefix, &totals });
 	if (!r)
-		r = cuda_launch(ctx, g->invert, blocks_for(inversions, ADD_THREADS), ADD_THREADS, 0,
+		r = cuda_launch(ctx, g->invert, group_blocks(g, inversions), ADD_THREADS, 0,
 				(void *[]){ &totals, &threads, &inversions, &scratch });
 	if (!r)
-		r = cuda_launch(ctx, g->add_backward, blocks_for(threads, ADD_THREADS), ADD_THREADS,
-				0, (void *[]){ &points, &values, &pairs, &slots, &threads, &prefix,
-					       &totals, &out });
+		r = cuda_launch(ctx, g->add_backward, group_blocks(g, threads), ADD_THREADS, 0,
+				(void *[]){ &points, &values, &pairs, &slots, &threads, &prefix,
+					    &totals, &out });
 	return r;
 }
 
@@ -287,7 +293,8 @@ int msm_reduce_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr po
 		uint32_t slots;
 		CUdeviceptr out = w->points[side], t;
 
-		r = cuda_launch(ctx, g->round_counts, blocks_for(w->n_keys, THREADS), THREADS, 0,
+		r = cuda_launch(ctx, g->round_counts,
+				blocks_for((uint64_t)w->n_keys * g->lanes, THREADS), THREADS, 0,
 				(void *[]){ &starts, &w->n_keys, &points, &values, &clear,
 					    &w->buckets, &w->counts });
 		if (!r)
@@ -416,13 +423,13 @@ int msm_sum_buckets(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr buc
 		r = cuda_alloc(ctx, &at[i / 3][i % 3], size * n * count);
 	}
 	if (!r)
-		r = cuda_launch(ctx, g->buckets, blocks_for((uint64_t)pieces * count, ADD_THREADS),
+		r = cuda_launch(ctx, g->buckets, group_blocks(g, (uint64_t)pieces * count),
 				ADD_THREADS, 0, (void *[]){ &buckets, &n_buckets, &count, &piece,
 							    &at[0][0], &at[0][1] });
 	for (i = 0; !r && pieces > 1; pieces /= 2, side ^= 1, i++) {
 		CUdeviceptr none = 0, *in = at[side], *to = at[side ^ 1];
 
-		r = cuda_launch(ctx, g->fold, blocks_for(3ull * (pieces / 2) * count, ADD_THREADS),
+		r = cuda_launch(ctx, g->fold, group_blocks(g, 3ull * (pieces / 2) * count),
 				ADD_THREADS, 0, (void *[]){ &in[0], &in[1], i ? &in[2] : &none,
 							    &pieces, &log_piece, &count, &to[0],
 							    &to[1], &to[2] });

@@ -25,11 +25,11 @@
 #ifndef CUZK_GPU_CUDA_MSM_CUH
 #define CUZK_GPU_CUDA_MSM_CUH
 
-#include "gpu/cuda/curve.cuh"
+#include "gpu/cuda/pair.cuh"
+#include "gpu/cuda/tiles.h"
 
 #define MSM_SIGN 0x80000000u
 #define MSM_INDEX 0x7fffffffu
-#define MSM_SUM_THREADS 128	/* of a block that sums buckets */
 #define MSM_SINGLE 0x80000000u	/* in a pair list: no partner, pass on */
 
 struct scalar_t {
@@ -139,6 +139,15 @@ void msm_starts(const uint32_t *keys, uint32_t n, uint32_t n_keys, uint32_t *sta
 	starts[k] = lo;
 }
 
+/*
+ * F is fp_t, or fp2_half in G2, where two lanes do the work of one: t below is the
+ * same for both.
+ */
+template <class F> static __device__ __forceinline__ uint32_t thread_of()
+{
+	return (blockIdx.x * blockDim.x + threadIdx.x) / f_memory<F>::LANES;
+}
+
 template <class F> static __device__ __forceinline__ affine<F> affine_inf()
 {
 	return affine<F>{ f_const<F>::zero(), f_const<F>::zero() };
@@ -154,23 +163,23 @@ static __device__ __forceinline__ uint32_t point_name(const uint32_t *values, ui
 }
 
 template <class F>
-static __device__ __forceinline__ F load_x(const affine<F> *points, uint32_t name)
+static __device__ __forceinline__ F load_x(const affine_at<F> *points, uint32_t name)
 {
-	return points[name & MSM_INDEX].x;
+	return f_memory<F>::load(points[name & MSM_INDEX].x);
 }
 
 template <class F>
-static __device__ __forceinline__ F load_y(const affine<F> *points, uint32_t name)
+static __device__ __forceinline__ F load_y(const affine_at<F> *points, uint32_t name)
 {
-	F y = points[name & MSM_INDEX].y;
+	F y = f_memory<F>::load(points[name & MSM_INDEX].y);
 
 	return name & MSM_SIGN ? f_neg(y) : y;
 }
 
 template <class F>
-static __device__ __forceinline__ affine<F> load_point(const affine<F> *points, uint32_t name)
+static __device__ __forceinline__ affine<F> load_point(const affine_at<F> *points, uint32_t name)
 {
-	return affine<F>{ load_x(points, name), load_y(points, name) };
+	return affine<F>{ load_x<F>(points, name), load_y<F>(points, name) };
 }
 
 /*
@@ -179,11 +188,11 @@ static __device__ __forceinline__ affine<F> load_point(const affine<F> *points, 
  * empty one leaves infinity there.
  */
 template <class F>
-static __device__ __forceinline__ void msm_round_counts_body(const uint32_t *starts, uint32_t n_keys,
-		const affine<F> *points, const uint32_t *values, int clear,
-		affine<F> *buckets, uint32_t *counts)
+static __device__ __forceinline__ void msm_round_counts_body(const uint32_t *starts,
+		uint32_t n_keys, const affine_at<F> *points, const uint32_t *values, int clear,
+		affine_at<F> *buckets, uint32_t *counts)
 {
-	uint32_t k = blockIdx.x * blockDim.x + threadIdx.x;
+	uint32_t k = thread_of<F>();
 	uint32_t begin, len;
 
 	if (k >= n_keys)
@@ -191,9 +200,9 @@ static __device__ __forceinline__ void msm_round_counts_body(const uint32_t *sta
 	begin = starts[k];
 	len = starts[k + 1] - begin;
 	if (len == 1)
-		buckets[k] = load_point(points, point_name(values, begin));
+		store_affine(buckets[k], load_point<F>(points, point_name(values, begin)));
 	else if (len == 0 && clear)
-		buckets[k] = affine_inf<F>();
+		store_affine(buckets[k], affine_inf<F>());
 	counts[k] = len > 1 ? (len + 1) / 2 : 0;
 }
 
@@ -244,7 +253,8 @@ struct msm_slot {
 	bool single;
 };
 
-static __device__ __forceinline__ struct msm_slot msm_slot_load(const uint32_t *values, uint32_t pair)
+static __device__ __forceinline__ struct msm_slot msm_slot_load(const uint32_t *values,
+		uint32_t pair)
 {
 	uint32_t i = pair & ~MSM_SINGLE;
 	struct msm_slot s;
@@ -257,24 +267,24 @@ static __device__ __forceinline__ struct msm_slot msm_slot_load(const uint32_t *
 
 /* What slot's addition is, and its denominator (1 where there is none). */
 template <class F>
-static __device__ __forceinline__ enum msm_case msm_classify(const affine<F> *points,
+static __device__ __forceinline__ enum msm_case msm_classify(const affine_at<F> *points,
 		const struct msm_slot &s, F &x1, F &x2, F &d)
 {
-	x1 = load_x(points, s.first);
-	x2 = load_x(points, s.second);
+	x1 = load_x<F>(points, s.first);
+	x2 = load_x<F>(points, s.second);
 	if (s.single)
 		return MSM_FIRST;
 	/* x = 0 may be infinity; only then is y looked at */
-	if (f_is_zero(x1) && f_is_zero(load_y(points, s.first)))
+	if (f_is_zero(x1) && f_is_zero(load_y<F>(points, s.first)))
 		return MSM_SECOND;
-	if (f_is_zero(x2) && f_is_zero(load_y(points, s.second)))
+	if (f_is_zero(x2) && f_is_zero(load_y<F>(points, s.second)))
 		return MSM_FIRST;
 	d = f_sub(x2, x1);
 	if (f_is_zero(d)) {
-		F y1 = load_y(points, s.first);
+		F y1 = load_y<F>(points, s.first);
 
 		d = f_double(y1);
-		if (f_equal(y1, load_y(points, s.second)) && !f_is_zero(d))
+		if (f_equal(y1, load_y<F>(points, s.second)) && !f_is_zero(d))
 			return MSM_DOUBLE;
 		return MSM_CANCEL;
 	}
@@ -287,46 +297,47 @@ static __device__ __forceinline__ enum msm_case msm_classify(const affine<F> *po
  * before it, totals[t] = of all.
  */
 template <class F>
-static __device__ __forceinline__ void msm_add_forward_body(const affine<F> *points,
+static __device__ __forceinline__ void msm_add_forward_body(const affine_at<F> *points,
 		const uint32_t *values, const uint32_t *pairs, uint32_t n_slots,
-		uint32_t n_threads, F *prefix, F *totals)
+		uint32_t n_threads, stored<F> *prefix, stored<F> *totals)
 {
-	uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
+	uint32_t t = thread_of<F>();
 	F acc = f_const<F>::one(), x1, x2, d;
 
 	if (t >= n_threads)
 		return;
 	for (uint32_t slot = t; slot < n_slots; slot += n_threads) {
 		struct msm_slot s = msm_slot_load(values, pairs[slot]);
-		enum msm_case what = msm_classify(points, s, x1, x2, d);
+		enum msm_case what = msm_classify<F>(points, s, x1, x2, d);
 
-		prefix[slot] = acc;
+		f_memory<F>::store(prefix[slot], acc);
 		if (what == MSM_ADD || what == MSM_DOUBLE)
 			acc = f_mul(acc, d);
 	}
-	totals[t] = acc;
+	f_memory<F>::store(totals[t], acc);
 }
 
 /* totals[t] -> 1 / totals[t], none of them zero; scratch as large */
 template <class F>
-static __device__ __forceinline__ void msm_invert_body(F *totals, uint32_t n, uint32_t n_threads, F *scratch)
+static __device__ __forceinline__ void msm_invert_body(stored<F> *totals, uint32_t n,
+		uint32_t n_threads, stored<F> *scratch)
 {
-	uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
+	uint32_t t = thread_of<F>();
 	F acc = f_const<F>::one();
 	uint32_t i, last;
 
 	if (t >= n_threads || t >= n)
 		return;
 	for (i = t; i < n; i += n_threads) {
-		scratch[i] = acc;
-		acc = f_mul(acc, totals[i]);
+		f_memory<F>::store(scratch[i], acc);
+		acc = f_mul(acc, f_memory<F>::load(totals[i]));
 	}
 	last = t + (n - 1 - t) / n_threads * n_threads;
 	acc = f_inv(acc);
 	for (i = last;; i -= n_threads) {
-		F x = totals[i];
+		F x = f_memory<F>::load(totals[i]);
 
-		totals[i] = f_mul(acc, scratch[i]);
+		f_memory<F>::store(totals[i], f_mul(acc, f_memory<F>::load(scratch[i])));
 		acc = f_mul(acc, x);
 		if (i < n_threads)
 			break;
@@ -334,31 +345,32 @@ static __device__ __forceinline__ void msm_invert_body(F *totals, uint32_t n, ui
 }
 
 template <class F>
-static __device__ __forceinline__ void msm_add_backward_body(const affine<F> *points,
+static __device__ __forceinline__ void msm_add_backward_body(const affine_at<F> *points,
 		const uint32_t *values, const uint32_t *pairs, uint32_t n_slots,
-		uint32_t n_threads, const F *prefix, const F *totals, affine<F> *out)
+		uint32_t n_threads, const stored<F> *prefix, const stored<F> *totals,
+		affine_at<F> *out)
 {
-	uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
+	uint32_t t = thread_of<F>();
 	uint32_t slot;
 	F inv;
 
 	if (t >= n_threads || t >= n_slots)
 		return;
-	inv = totals[t];
+	inv = f_memory<F>::load(totals[t]);
 	slot = t + (n_slots - 1 - t) / n_threads * n_threads;
 	for (;; slot -= n_threads) {
 		struct msm_slot s = msm_slot_load(values, pairs[slot]);
 		F x1, x2, d, lambda, y1;
-		enum msm_case what = msm_classify(points, s, x1, x2, d);
+		enum msm_case what = msm_classify<F>(points, s, x1, x2, d);
 
 		if (what == MSM_ADD || what == MSM_DOUBLE) {
 			affine<F> r;
 
-			lambda = f_mul(inv, prefix[slot]);
+			lambda = f_mul(inv, f_memory<F>::load(prefix[slot]));
 			inv = f_mul(inv, d);
-			y1 = load_y(points, s.first);
+			y1 = load_y<F>(points, s.first);
 			if (what == MSM_ADD) {
-				d = f_sub(load_y(points, s.second), y1);
+				d = f_sub(load_y<F>(points, s.second), y1);
 			} else {
 				d = f_sqr(x1);
 				d = f_add(f_double(d), d);
@@ -366,11 +378,13 @@ static __device__ __forceinline__ void msm_add_backward_body(const affine<F> *po
 			lambda = f_mul(lambda, d);
 			r.x = f_sub(f_sub(f_sqr(lambda), x1), x2);
 			r.y = f_sub(f_mul(lambda, f_sub(x1, r.x)), y1);
-			out[slot] = r;
+			store_affine(out[slot], r);
 		} else if (what == MSM_CANCEL) {
-			out[slot] = affine_inf<F>();
+			store_affine(out[slot], affine_inf<F>());
 		} else {
-			out[slot] = load_point(points, what == MSM_SECOND ? s.second : s.first);
+			uint32_t name = what == MSM_SECOND ? s.second : s.first;
+
+			store_affine(out[slot], load_point<F>(points, name));
 		}
 		if (slot < n_threads)
 			break;
@@ -379,10 +393,10 @@ static __device__ __forceinline__ void msm_add_backward_body(const affine<F> *po
 
 /* Four coordinates a thread of a block, put aside in shared memory. */
 template <class F> struct msm_aside {
-	uint32_t w[4 * sizeof(F) / 4][MSM_SUM_THREADS];
+	uint32_t w[4 * sizeof(F) / 4][ADD_THREADS];
 };
 
-static __device__ __forceinline__ void msm_exchange(uint32_t (*w)[MSM_SUM_THREADS], fp_t &a)
+static __device__ __forceinline__ void msm_exchange(uint32_t (*w)[ADD_THREADS], fp_t &a)
 {
 #pragma unroll
 	for (int i = 0; i < fp_t::N; i++) {
@@ -393,10 +407,9 @@ static __device__ __forceinline__ void msm_exchange(uint32_t (*w)[MSM_SUM_THREAD
 	}
 }
 
-static __device__ __forceinline__ void msm_exchange(uint32_t (*w)[MSM_SUM_THREADS], fp2_t &a)
+static __device__ __forceinline__ void msm_exchange(uint32_t (*w)[ADD_THREADS], fp2_half &a)
 {
-	msm_exchange(w, a.c0);
-	msm_exchange(w + fp_t::N, a.c1);
+	msm_exchange(w, a.c);
 }
 
 template <class F>
@@ -417,12 +430,13 @@ static __device__ __forceinline__ void msm_exchange(struct msm_aside<F> &aside, 
  * points one is always aside, so that registers hold what is being added.
  */
 template <class F>
-static __device__ __forceinline__ void msm_buckets_body(const affine<F> *buckets, uint32_t n_buckets,
-		uint32_t n_windows, uint32_t piece, xyzz<F> *sums, xyzz<F> *runs)
+static __device__ __forceinline__ void msm_buckets_body(const affine_at<F> *buckets,
+		uint32_t n_buckets, uint32_t n_windows, uint32_t piece, xyzz_at<F> *sums,
+		xyzz_at<F> *runs)
 {
 	__shared__ struct msm_aside<F> aside;
 	uint32_t pieces = (n_buckets + piece - 1) / piece;
-	uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
+	uint32_t t = thread_of<F>();
 	uint32_t window = t / pieces, lo = t % pieces * piece, hi;
 	xyzz<F> p = xyzz_inf<F>(), q = xyzz_inf<F>();
 
@@ -433,19 +447,19 @@ static __device__ __forceinline__ void msm_buckets_body(const affine<F> *buckets
 	hi = lo + piece < n_buckets ? lo + piece : n_buckets;
 #pragma unroll 1
 	for (uint32_t b = hi; b-- > lo;) {
-		const affine<F> *bucket = &buckets[(size_t)window * n_buckets + b];
+		const affine_at<F> *bucket = &buckets[(size_t)window * n_buckets + b];
 
-		q.x = bucket->x;
-		q.y = bucket->y;
+		q.x = f_memory<F>::load(bucket->x);
+		q.y = f_memory<F>::load(bucket->y);
 		xyzz_accumulate<true>(p, q, false);
 		q = p;
 		msm_exchange(aside, p);
 		xyzz_accumulate<false>(p, q, false);
 		msm_exchange(aside, p);
 	}
-	runs[t] = p;
+	store_xyzz(runs[t], p);
 	msm_exchange(aside, p);
-	sums[t] = p;
+	store_xyzz(sums[t], p);
 }
 
 /*
@@ -461,31 +475,31 @@ static __device__ __forceinline__ void msm_buckets_body(const affine<F> *buckets
  * leaves the windows' sums in sums_out.
  */
 template <class F>
-static __device__ __forceinline__ void msm_fold_body(const xyzz<F> *sums, const xyzz<F> *runs,
-		const xyzz<F> *shifts, uint32_t n, int log_piece, uint32_t n_rows, xyzz<F> *sums_out,
-		xyzz<F> *runs_out, xyzz<F> *shifts_out)
+static __device__ __forceinline__ void msm_fold_body(const xyzz_at<F> *sums, const xyzz_at<F> *runs,
+		const xyzz_at<F> *shifts, uint32_t n, int log_piece, uint32_t n_rows,
+		xyzz_at<F> *sums_out, xyzz_at<F> *runs_out, xyzz_at<F> *shifts_out)
 {
-	uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
+	uint32_t t = thread_of<F>();
 	uint32_t half = n / 2, what = t / (half * n_rows), place = t % (half * n_rows);
 	size_t low = (size_t)(place / half) * n + place % half, high = low + half;
 	bool last = n == 2;
 	/* of a shift: two shifts, doubled, and the run; at last doubled on, and the sums */
 	int steps = what < 2 ? 1 : last ? 3 + log_piece + 2 : 3;
-	const xyzz<F> *column = what == 0 ? sums : what == 1 ? runs : shifts;
+	const xyzz_at<F> *column = what == 0 ? sums : what == 1 ? runs : shifts;
 	int step = 0;
 	xyzz<F> p, q;
 
 	if (what > 2 || (last && what < 2))
 		return;
 	if (column) {
-		p = column[low];
+		p = load_xyzz<F>(column[low]);
 	} else {
-		p = runs[high];
+		p = load_xyzz<F>(runs[high]);
 		step = 3;
 	}
 #pragma unroll 1
 	for (; step < steps; step++) {
-		const xyzz<F> *from = NULL;
+		const xyzz_at<F> *from = NULL;
 
 		if (step == 0)
 			from = &column[high];
@@ -494,15 +508,15 @@ static __device__ __forceinline__ void msm_fold_body(const xyzz<F> *sums, const 
 		else if (step >= 3 + log_piece)
 			from = &sums[step == 3 + log_piece ? low : high];
 		if (from)
-			q = *from;
+			q = load_xyzz<F>(*from);
 		xyzz_accumulate<false>(p, q, !from);
 	}
 	if (last || what == 0)
-		sums_out[place] = p;
+		store_xyzz(sums_out[place], p);
 	else if (what == 1)
-		runs_out[place] = p;
+		store_xyzz(runs_out[place], p);
 	else
-		shifts_out[place] = p;
+		store_xyzz(shifts_out[place], p);
 }
 
 #endif

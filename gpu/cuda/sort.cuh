@@ -80,7 +80,7 @@ void sort_scatter(const uint32_t *keys, const uint32_t *values, uint32_t n, int 
 {
 	__shared__ uint16_t warp_hist[SORT_WARPS][SORT_DIGITS];
 	__shared__ uint32_t digit_start[SORT_DIGITS];	/* in the tile */
-	__shared__ uint32_t digit_to[SORT_DIGITS];	/* what takes a place in the tile to its own */
+	__shared__ uint32_t digit_to[SORT_DIGITS];	/* from a place in the tile to its own */
 	__shared__ uint32_t stage[SORT_TILE];
 	__shared__ uint32_t warp_sums[32];
 	unsigned int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;

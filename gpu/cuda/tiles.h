@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* tiles.h - what a block of the scans and the sorts takes, for kernels and host */
+/* tiles.h - what a block takes of scans, sorts and sums, for kernels and host */
 #ifndef CUZK_GPU_CUDA_TILES_H
 #define CUZK_GPU_CUDA_TILES_H
 
@@ -7,5 +7,6 @@
 #define SCAN_TILE 2048
 #define SORT_THREADS 512
 #define SORT_TILE 8192
+#define ADD_THREADS 128		/* of the kernels that add points */
 
 #endif
