@@ -26,14 +26,14 @@ void base_mul_##g(const affine<F> *table, const uint32_t *scalars, uint32_t n,		
 POINTS_KERNELS(g1, fp_t)
 POINTS_KERNELS(g2, fp2_t)
 
-extern "C" __global__ __launch_bounds__(64)
+extern "C" __global__ __launch_bounds__(64, 6)
 void transform_load_g1(const g1_affine_t *in, uint32_t n, uint32_t first,
 		       struct power_table powers, jacobian *out)
 {
 	transform_load_body(in, n, first, powers, out);
 }
 
-extern "C" __global__ __launch_bounds__(64)
+extern "C" __global__ __launch_bounds__(64, 6)
 void transform_stage_g1(jacobian *points, uint32_t first, uint32_t n, int log_n, int level,
 			struct power_table roots)
 {

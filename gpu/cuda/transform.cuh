@@ -62,45 +62,52 @@ static __device__ __forceinline__ jacobian jacobian_neg(const jacobian &p)
 }
 
 /* Formulas: hyperelliptic.org/EFD g1p/auto-shortw-jacobian-0, dbl-2009-l. */
-static __device__ __noinline__ jacobian jacobian_double(const jacobian &p)
+static __device__ __forceinline__ jacobian jacobian_double(const jacobian &p)
 {
 	if (point_is_inf(p))
 		return p;
-	fp_t xx = fe_sqr(p.x);
-	fp_t yy = fe_sqr(p.y);
-	fp_t yyyy = fe_sqr(yy);
-	fp_t d = fe_double(fe_sub(fe_sub(fe_sqr(fe_add(p.x, yy)), xx), yyyy));
+	fp_t xx = x_sqr(p.x);
+	fp_t yy = x_sqr(p.y);
+	fp_t yyyy = x_sqr(yy);
+	fp_t d = fe_double(fe_sub(fe_sub(x_sqr(fe_add(p.x, yy)), xx), yyyy));
 	fp_t e = fe_add(fe_double(xx), xx);
 	jacobian r;
 
-	r.z = fe_double(fe_mul(p.y, p.z));
-	r.x = fe_sub(fe_sqr(e), fe_double(d));
-	r.y = fe_sub(fe_mul(e, fe_sub(d, r.x)), fe_double(fe_double(fe_double(yyyy))));
+	r.z = fe_double(x_mul(p.y, p.z));
+	r.x = fe_sub(x_sqr(e), fe_double(d));
+	r.y = fe_sub(x_mul(e, fe_sub(d, r.x)), fe_double(fe_double(fe_double(yyyy))));
 	return r;
 }
 
+/* Where it is rare: a call. */
+static __device__ __noinline__ jacobian jacobian_double_rarely(const jacobian &p)
+{
+	return jacobian_double(p);
+}
+
 /* q finite */
-static __device__ __noinline__ jacobian jacobian_add_affine(const jacobian &p, const g1_affine_t &q)
+static __device__ __forceinline__ jacobian jacobian_add_affine(const jacobian &p,
+							       const g1_affine_t &q)
 {
 	if (point_is_inf(p))
 		return jacobian{ q.x, q.y, fe_one<fp_modulus>() };
-	fp_t zz = fe_sqr(p.z);
-	fp_t h = fe_sub(fe_mul(q.x, zz), p.x);
-	fp_t t = fe_sub(fe_mul(fe_mul(q.y, p.z), zz), p.y);
+	fp_t zz = x_sqr(p.z);
+	fp_t h = fe_sub(x_mul(q.x, zz), p.x);
+	fp_t t = fe_sub(x_mul(x_mul(q.y, p.z), zz), p.y);
 
 	if (fe_is_zero(h)) {
 		if (fe_is_zero(t))
-			return jacobian_double(p);
+			return jacobian_double_rarely(p);
 		return jacobian_inf();
 	}
-	fp_t hh = fe_sqr(h);
-	fp_t hhh = fe_mul(h, hh);
-	fp_t v = fe_mul(p.x, hh);
+	fp_t hh = x_sqr(h);
+	fp_t hhh = x_mul(h, hh);
+	fp_t v = x_mul(p.x, hh);
 	jacobian r;
 
-	r.x = fe_sub(fe_sub(fe_sqr(t), hhh), fe_double(v));
-	r.y = fe_sub(fe_mul(t, fe_sub(v, r.x)), fe_mul(p.y, hhh));
-	r.z = fe_mul(p.z, h);
+	r.x = fe_sub(fe_sub(x_sqr(t), hhh), fe_double(v));
+	r.y = fe_sub(x_mul(t, fe_sub(v, r.x)), x_mul(p.y, hhh));
+	r.z = x_mul(p.z, h);
 	return r;
 }
 
@@ -116,35 +123,35 @@ static __device__ __noinline__ void jacobian_butterfly(jacobian &p, jacobian &q)
 		q = jacobian_neg(q);
 		return;
 	}
-	fp_t z1z1 = fe_sqr(p.z), z2z2 = fe_sqr(q.z);
-	fp_t u1 = fe_mul(p.x, z2z2);
-	fp_t s1 = fe_mul(fe_mul(p.y, q.z), z2z2);
-	fp_t s2 = fe_mul(fe_mul(q.y, p.z), z1z1);
-	fp_t h = fe_sub(fe_mul(q.x, z1z1), u1);
+	fp_t z1z1 = x_sqr(p.z), z2z2 = x_sqr(q.z);
+	fp_t u1 = x_mul(p.x, z2z2);
+	fp_t s1 = x_mul(x_mul(p.y, q.z), z2z2);
+	fp_t s2 = x_mul(x_mul(q.y, p.z), z1z1);
+	fp_t h = fe_sub(x_mul(q.x, z1z1), u1);
 
 	if (fe_is_zero(h)) {
 		if (fe_equal(s1, s2)) {
-			p = jacobian_double(p);
+			p = jacobian_double_rarely(p);
 			q = jacobian_inf();
 		} else {
-			q = jacobian_double(p);
+			q = jacobian_double_rarely(p);
 			p = jacobian_inf();
 		}
 		return;
 	}
-	fp_t hh = fe_sqr(h);
-	fp_t hhh = fe_mul(h, hh);
-	fp_t v = fe_mul(u1, hh);
+	fp_t hh = x_sqr(h);
+	fp_t hhh = x_mul(h, hh);
+	fp_t v = x_mul(u1, hh);
 	fp_t w = fe_add(hhh, fe_double(v));
 	fp_t t = fe_sub(s2, s1);
 
-	p.z = q.z = fe_mul(fe_mul(p.z, q.z), h);
-	hhh = fe_mul(s1, hhh);
-	p.x = fe_sub(fe_sqr(t), w);
-	p.y = fe_sub(fe_mul(t, fe_sub(v, p.x)), hhh);
+	p.z = q.z = x_mul(x_mul(p.z, q.z), h);
+	hhh = x_mul(s1, hhh);
+	p.x = fe_sub(x_sqr(t), w);
+	p.y = fe_sub(x_mul(t, fe_sub(v, p.x)), hhh);
 	t = fe_neg(fe_add(s2, s1));
-	q.x = fe_sub(fe_sqr(t), w);
-	q.y = fe_sub(fe_mul(t, fe_sub(v, q.x)), hhh);
+	q.x = fe_sub(x_sqr(t), w);
+	q.y = fe_sub(x_mul(t, fe_sub(v, q.x)), hhh);
 }
 
 /* ---- scalars ---- */
@@ -305,29 +312,29 @@ static __device__ __forceinline__ fp_t fp_beta()
 static __device__ __noinline__ fp_t multiples_init(struct multiples *m, const fp_t &x,
 						 const fp_t &y)
 {
-	fp_t beta = fp_beta(), d = fe_double(y), dd = fe_sqr(d), ddd = fe_mul(d, dd);
-	fp_t h = fe_sub(fe_mul(beta, x), x), hh = fe_sqr(h), hhh = fe_mul(h, hh);
-	fp_t v = fe_mul(x, hh), s = fe_mul(y, hhh);
-	fp_t xd = fe_mul(x, dd), t = fe_sqr(x);
+	fp_t beta = fp_beta(), d = fe_double(y), dd = x_sqr(d), ddd = x_mul(d, dd);
+	fp_t h = fe_sub(x_mul(beta, x), x), hh = x_sqr(h), hhh = x_mul(h, hh);
+	fp_t v = x_mul(x, hh), s = x_mul(y, hhh);
+	fp_t xd = x_mul(x, dd), t = x_sqr(x);
 
-	m->x[0] = fe_mul(v, dd);
-	m->y[0] = fe_mul(s, ddd);
+	m->x[0] = x_mul(v, dd);
+	m->y[0] = x_mul(s, ddd);
 	/* the sum's slope is -2y / h */
 	m->x[3] = fe_sub(fe_sub(dd, hhh), fe_double(v));
-	m->y[1] = fe_mul(fe_sub(fe_mul(d, fe_sub(m->x[3], v)), s), ddd);
-	m->x[3] = fe_mul(m->x[3], dd);
+	m->y[1] = x_mul(fe_sub(x_mul(d, fe_sub(m->x[3], v)), s), ddd);
+	m->x[3] = x_mul(m->x[3], dd);
 	/* 8 y^4 = y d^3 */
 	t = fe_add(fe_double(t), t);
-	m->x[6] = fe_sub(fe_sqr(t), fe_double(xd));
-	m->y[2] = fe_mul(fe_sub(fe_mul(t, fe_sub(xd, m->x[6])), fe_mul(y, ddd)), hhh);
-	m->x[6] = fe_mul(m->x[6], hh);
+	m->x[6] = fe_sub(x_sqr(t), fe_double(xd));
+	m->y[2] = x_mul(fe_sub(x_mul(t, fe_sub(xd, m->x[6])), x_mul(y, ddd)), hhh);
+	m->x[6] = x_mul(m->x[6], hh);
 	/* 1 + beta + beta^2 = 0 */
 #pragma unroll 1
 	for (int i = 0; i < 9; i += 3) {
-		m->x[i + 1] = fe_mul(beta, m->x[i]);
+		m->x[i + 1] = x_mul(beta, m->x[i]);
 		m->x[i + 2] = fe_neg(fe_add(m->x[i], m->x[i + 1]));
 	}
-	return fe_mul(h, d);
+	return x_mul(h, d);
 }
 
 /* k p, p of order r, k canonical */
@@ -347,8 +354,9 @@ static __device__ __noinline__ jacobian jacobian_mul(const jacobian &p, const fr
 	for (int i = TRANSFORM_WINDOWS - 1; i >= 0; i--) {
 		uint32_t digit = digits[i / 8] >> (4 * (i % 8)) & 15;
 
-		acc = jacobian_double(acc);
-		acc = jacobian_double(acc);
+#pragma unroll 1
+		for (int k = 0; k < 2; k++)
+			acc = jacobian_double(acc);
 		if (digit) {
 			uint32_t place = (uint32_t)(table.multiple >> (4 * digit)) & 15;
 			g1_affine_t q = { m.x[place], m.y[place / 3] };
@@ -358,7 +366,7 @@ static __device__ __noinline__ jacobian jacobian_mul(const jacobian &p, const fr
 			acc = jacobian_add_affine(acc, q);
 		}
 	}
-	acc.z = fe_mul(acc.z, fe_mul(p.z, u));
+	acc.z = x_mul(acc.z, x_mul(p.z, u));
 	return acc;
 }
 
