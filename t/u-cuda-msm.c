@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "gpu/cuda/msm.h"
+#include "gpu/cuda/tiles.h"
 #include "lib/bls12_381/g1.h"
 #include "lib/bls12_381/g2.h"
 #include "t/tap.h"
@@ -322,6 +323,55 @@ static void test_msm_lists(size_t n, unsigned int k)
 	free(index);
 }
 
+/* A pass of the sort over one digit: in order, and stable; nothing is written behind the end. */
+static void test_sort(uint32_t n, uint32_t digits)
+{
+	uint32_t tiles = (n + SORT_TILE - 1) / SORT_TILE, i, at, d;
+	uint32_t *keys = calloc(n + 1, 4), *values = calloc(n + 1, 4), *sorted = calloc(n + 1, 4);
+	uint32_t *places = calloc(n + 1, 4);
+	CUdeviceptr k, v, to_k, to_v, counts, scratch;
+	int shift = 8, good = 1, r;
+
+	for (i = 0; i < n; i++) {
+		/* digit 255 among them: items behind the end count as such */
+		keys[i] = (uint32_t)rng() & ~0xff00u;
+		keys[i] |= (255 - (uint32_t)(rng() % digits)) << shift;
+		values[i] = i;
+	}
+	sorted[n] = places[n] = 0x5a5a5a5a;
+	k = up(keys, 4 * n + 4);
+	v = up(values, 4 * n + 4);
+	to_k = up(sorted, 4 * n + 4);
+	to_v = up(places, 4 * n + 4);
+	r = cuda_alloc(ctx, &counts, 4 * (256ull * tiles + 1)) ||
+	    cuda_alloc(ctx, &scratch, 4 * cuda_scan_scratch(256 * tiles)) ||
+	    cuda_launch(ctx, KERNEL_sort_count, tiles, SORT_THREADS, 0,
+			(void *[]){ &k, &n, &shift, &counts }) ||
+	    cuda_scan(ctx, counts, counts, 256 * tiles, scratch) ||
+	    cuda_launch(ctx, KERNEL_sort_scatter, tiles, SORT_THREADS, 0,
+			(void *[]){ &k, &v, &n, &shift, &counts, &to_k, &to_v }) ||
+	    cuda_copy_down(ctx, sorted, to_k, 4 * n + 4) ||
+	    cuda_copy_down(ctx, places, to_v, 4 * n + 4);
+	for (at = d = 0; d < 256; d++)
+		for (i = 0; i < n; i++)
+			if ((keys[i] >> shift & 0xff) == d) {
+				good &= sorted[at] == keys[i] && places[at] == i;
+				at++;
+			}
+	ok(r == 0 && good && at == n, "%u pairs of %u digits are sorted", n, digits);
+	ok(sorted[n] == 0x5a5a5a5a && places[n] == 0x5a5a5a5a, "and no more");
+	cuda_free(ctx, k);
+	cuda_free(ctx, v);
+	cuda_free(ctx, to_k);
+	cuda_free(ctx, to_v);
+	cuda_free(ctx, counts);
+	cuda_free(ctx, scratch);
+	free(keys);
+	free(values);
+	free(sorted);
+	free(places);
+}
+
 static void print_log(void *arg, int priority, const char *line)
 {
 	diag("%s", line);
@@ -343,6 +393,11 @@ int main(void)
 	if (!ok(r == 0, "device opens%s%s", r ? ": " : "", r ? err : ""))
 		return tap_done();
 	used = cuda_arena_used(ctx->arena);
+	test_sort(1, 256);
+	test_sort(SORT_TILE - 1, 2);
+	test_sort(SORT_TILE, 256);
+	test_sort(3 * SORT_TILE + 17, 256);
+	test_sort(2 * SORT_TILE + 1, 1);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		for (int m = 0; m < MIX_COUNT; m++)
 			test_g1(sizes[i], m);
