@@ -303,8 +303,8 @@ int msm_reduce_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr po
 			r = cuda_copy_down(ctx, &slots, next + 4 * (uint64_t)w->n_keys, 4);
 		if (r || slots == 0)
 			return r;
-		r = CUDA_RUN(ctx, msm_round_pairs, n, THREADS, &keys, &n, &w->n_keys, &starts, &next,
-			     &w->pairs, &next_keys);
+		r = CUDA_RUN(ctx, msm_round_pairs, blocks_for(n, MSM_PAIRS_PER_THREAD), THREADS,
+			     &keys, &n, &w->n_keys, &starts, &next, &w->pairs, &next_keys);
 		if (r)
 			return r;
 		r = add_slots(ctx, g, points, values, w->pairs, slots, w->prefix, w->totals,

@@ -215,21 +215,43 @@ extern "C" __global__ __launch_bounds__(256)
 void msm_round_pairs(const uint32_t *keys, uint32_t n, uint32_t n_keys, const uint32_t *starts,
 		     const uint32_t *next, uint32_t *pairs, uint32_t *next_keys)
 {
-	uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-	uint32_t k, t, len, slot;
+	uint32_t first = (blockIdx.x * blockDim.x + threadIdx.x) * MSM_PAIRS_PER_THREAD;
+	uint32_t k[MSM_PAIRS_PER_THREAD], begin[MSM_PAIRS_PER_THREAD];
+	uint32_t end[MSM_PAIRS_PER_THREAD], to[MSM_PAIRS_PER_THREAD];
 
-	if (i >= n)
+	if (first >= n)
 		return;
-	k = keys[i];
-	if (k >= n_keys)
-		return;
-	t = i - starts[k];
-	len = starts[k + 1] - starts[k];
-	if ((t & 1) || len < 2)
-		return;
-	slot = next[k] + t / 2;
-	pairs[slot] = i | (t + 1 < len ? 0 : MSM_SINGLE);
-	next_keys[slot] = k;
+	/* all loads before the stores, which might be to the same memory */
+	if (n - first >= MSM_PAIRS_PER_THREAD) {
+		uint4 v = *(const uint4 *)(keys + first);
+
+		k[0] = v.x;
+		k[1] = v.y;
+		k[2] = v.z;
+		k[3] = v.w;
+	} else {
+#pragma unroll
+		for (int j = 0; j < MSM_PAIRS_PER_THREAD; j++)
+			k[j] = first + j < n ? keys[first + j] : n_keys;
+	}
+#pragma unroll
+	for (int j = 0; j < MSM_PAIRS_PER_THREAD; j++) {
+		bool listed = k[j] < n_keys;
+
+		begin[j] = listed ? starts[k[j]] : 0;
+		end[j] = listed ? starts[k[j] + 1] : 0;
+		to[j] = listed ? next[k[j]] : 0;
+	}
+#pragma unroll
+	for (int j = 0; j < MSM_PAIRS_PER_THREAD; j++) {
+		uint32_t i = first + j, t = i - begin[j], len = end[j] - begin[j], slot;
+
+		if ((t & 1) || len < 2)
+			continue;
+		slot = to[j] + t / 2;
+		pairs[slot] = i | (t + 1 < len ? 0 : MSM_SINGLE);
+		next_keys[slot] = k[j];
+	}
 }
 
 /* Slots that add point second + i to point i, i < n, in two names each. */

@@ -7,6 +7,7 @@
 #define SCAN_TILE 2048
 #define SORT_THREADS 512
 #define SORT_TILE 8192
+#define MSM_PAIRS_PER_THREAD 4	/* points of a round that a thread pairs */
 #define ADD_THREADS 128		/* of the kernels that add points */
 
 #endif
