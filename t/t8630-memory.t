@@ -107,4 +107,29 @@ for what in GAUGES:
 ok(gauge("instance_host_peak_bytes{") >= gauge("instance_host_reserved_bytes{") > 0, "reserved and peak are exported")
 ok(gauge("instance_resident_peak_bytes{") > 0 and gauge("service_peak_bytes") > 0, "of every process")
 equal(s.stop(), 0, "stop")
+
+# what thousands of requests left in the heap of the service goes back once there is nothing to do, though
+# something that was made after them is still there
+JOBS = 8000
+s.configure(engine="delay_ms = 600000", settings=f"result_limit = 1\nqueue_limit = {JOBS + 10}\n")
+s.restart()
+c = s.client()
+small = gauge("service_resident_bytes")
+calls, jobs = [], []
+for i in range(JOBS):
+    calls.append(c.start("SubmitProof", request("winning-post", "heap", b"%d" % i, priority=1)))
+    while len(calls) > 50 or (i == JOBS - 1 and calls):
+        jobs.append(parse(calls.pop(0).result())[1][0].decode())
+for i, job in enumerate(jobs):
+    calls.append(c.start("CancelProof", field(1, job)))
+    if i == JOBS - 2:
+        large = gauge("service_resident_bytes")
+    while len(calls) > 50 or (i == JOBS - 1 and calls):
+        calls.pop(0).result()
+limit = time.monotonic() + 30
+while (left := gauge("service_resident_bytes")) > small + (large - small) / 3 and time.monotonic() < limit:
+    time.sleep(0.2)
+ok(large > small + 8 * 2**20, f"the service: {small / 2**20:.1f} MiB, with {JOBS} jobs {large / 2**20:.1f} MiB")
+ok(left <= small + (large - small) / 3, f"and {left / 2**20:.1f} MiB once they are gone")
+equal(s.stop(), 0, "stop")
 done()
