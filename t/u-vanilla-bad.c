@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 
+#include "engine/vanilla/sample.h"
 #include "engine/vanilla/vanilla.h"
 #include "t/vanilla-data.h"
 
@@ -428,8 +429,55 @@ static void test_c1_freedom(void)
 	free(text);
 }
 
+/* ---- a sector that is consistent but for a label ---- */
+
+static long forge_at = -1;	/* the label of that number that the sample is made with is wrong */
+
+void __real_porep_label(const uint8_t replica_id[32], unsigned int layer, uint32_t node,
+			const uint8_t *const parents[], uint8_t out[32]);
+void __wrap_porep_label(const uint8_t replica_id[32], unsigned int layer, uint32_t node,
+			const uint8_t *const parents[], uint8_t out[32]);
+
+void __wrap_porep_label(const uint8_t replica_id[32], unsigned int layer, uint32_t node,
+			const uint8_t *const parents[], uint8_t out[32])
+{
+	__real_porep_label(replica_id, layer, node, parents, out);
+	if (forge_at >= 0 && !forge_at--)
+		out[5] ^= 1;
+}
+
+/* Columns, trees and roots agree with it: only the label's own hash does not. */
+static void test_forged_label(void)
+{
+	struct cuzk_error err = { .size = sizeof(err) };
+	struct vanilla_sample *s;
+	struct vanilla *v;
+	long at;
+	int ret;
+
+	/* two challenges of two layers each */
+	for (at = -1; at < 4; at++) {
+		forge_at = at;
+		s = NULL;
+		v = NULL;
+		ret = vanilla_sample_make(CUZK_KIND_POREP, 5, 0, 7, &s);
+		forge_at = -1;
+		if (!ok(ret == 0 && s, "a sample"))
+			return;
+		ret = vanilla_admit(&s->req, NULL, &v, NULL, &err);
+		if (at < 0)
+			ok(ret == 0, "without a wrong label it is admitted");
+		else
+			ok(ret && strstr(err.text, "not the label that the parents' labels give"),
+			   "label %ld is wrong: %s", at, ret ? err.text : "admitted");
+		vanilla_free(v);
+		vanilla_sample_free(s);
+	}
+}
+
 int main(void)
 {
+	test_forged_label();
 	test_post_requests();
 	test_randomness_bits();
 	test_flips("requests/window-2k.json", 1, 7);
