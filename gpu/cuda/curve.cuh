@@ -157,10 +157,7 @@ template <class F> __device__ __forceinline__ xyzz<F> xyzz_from_affine(const aff
 	return xyzz<F>{ p.x, p.y, f_const<F>::one(), f_const<F>::one() };
 }
 
-/*
- * The sums below are calls: inlined, a kernel that adds in two places holds
- * 28 products, or 84 in G2, and neither ptxas nor the instruction cache copes.
- */
+/* The next two are calls too, for kernels where a sum is not all that is done. */
 template <class F> __device__ __noinline__ xyzz<F> xyzz_double(const xyzz<F> &p)
 {
 	if (point_is_inf(p))
@@ -177,34 +174,6 @@ template <class F> __device__ __noinline__ xyzz<F> xyzz_double(const xyzz<F> &p)
 	r.y = f_sub(x_mul(m, f_sub(s, r.x)), x_mul(w, p.y));
 	r.zz = x_mul(v, p.zz);
 	r.zzz = x_mul(w, p.zzz);
-	return r;
-}
-
-template <class F> __device__ __noinline__ xyzz<F> xyzz_add(const xyzz<F> &p, const xyzz<F> &q)
-{
-	if (point_is_inf(p))
-		return q;
-	if (point_is_inf(q))
-		return p;
-	F u1 = x_mul(p.x, q.zz);
-	F s1 = x_mul(p.y, q.zzz);
-	F h = f_sub(x_mul(q.x, p.zz), u1);
-	F t = f_sub(x_mul(q.y, p.zzz), s1);
-
-	if (f_is_zero(h)) {
-		if (f_is_zero(t))
-			return xyzz_double(p);
-		return xyzz_inf<F>();
-	}
-	F hh = x_sqr(h);
-	F hhh = x_mul(h, hh);
-	F v = x_mul(u1, hh);
-	xyzz<F> r;
-
-	r.x = f_sub(f_sub(x_sqr(t), hhh), f_double(v));
-	r.y = f_sub(x_mul(t, f_sub(v, r.x)), x_mul(s1, hhh));
-	r.zz = x_mul(x_mul(p.zz, q.zz), hh);
-	r.zzz = x_mul(x_mul(p.zzz, q.zzz), hhh);
 	return r;
 }
 
@@ -287,19 +256,6 @@ __device__ __forceinline__ void xyzz_accumulate(xyzz<F> &p, xyzz<F> &q, bool twi
 		q.x = f_sub(q.x, q.zzz);
 	p.y = f_sub(x_mul(q.y, f_sub(p.x, q.x)), p.y);
 	p.x = q.x;
-}
-
-/* k * p, k small; time depends on k */
-template <class F> __device__ __noinline__ xyzz<F> xyzz_mul_u32(const xyzz<F> &p, uint32_t k)
-{
-	xyzz<F> r = xyzz_inf<F>();
-
-	for (int i = 31 - __clz((int)k); k && i >= 0; i--) {
-		r = xyzz_double(r);
-		if (k >> i & 1)
-			r = xyzz_add(r, p);
-	}
-	return r;
 }
 
 #endif
