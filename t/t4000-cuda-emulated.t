@@ -10,7 +10,7 @@
 }
 export LD_LIBRARY_PATH="$build/t/fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 
-for t in u-cuda-msm u-cuda-ntt u-cuda-prove u-cuda-stream u-cuda-transform u-lane; do
+for t in u-cuda-msm u-cuda-ntt u-cuda-prove u-cuda-side u-cuda-stream u-cuda-transform u-lane; do
 	# a device that is skipped is none that was emulated
 	CUZK_TEST_REQUIRE=gpu ok "$t" "$build/t/$t"
 	sed 's/^/# /' "$tmp/.out"

@@ -482,6 +482,7 @@ int main(int argc, char **argv)
 		test_random_proof(3000, 60, false);
 		test_random_proof(3000, 60, true);
 	}
+	ok(dev->n_together > 0, "sums were made beside the quotient: of %u proofs", dev->n_together);
 	cuda->stats(dev, &stats);
 	diag("device memory: %llu bytes in use at the end, %llu at most",
 	     (unsigned long long)stats.device_bytes, (unsigned long long)stats.device_peak);

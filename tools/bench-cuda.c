@@ -21,7 +21,8 @@
 
 #define PEAK_ROUNDS 256u
 
-static struct cuda_ctx *ctx;
+static struct gpu *gpu;
+static struct cuda_ctx *ctx;	/* gpu's */
 static struct {
 	double fr, fp;		/* products a second */
 } peak;
@@ -234,7 +235,7 @@ static void bench_msm(enum cuda_group group, unsigned int log_n, int repeat)
 		die("copy failed");
 	for (int i = 0; i <= repeat; i++) {
 		t = now();
-		if (cuda_msm(ctx, group, p, s, 0, n, out))
+		if (cuda_side_msm(gpu, group, p, s, 0, n, out))
 			die("msm failed");
 		t = now() - t;
 		if (i && t < best)
@@ -362,7 +363,7 @@ static void bench_ntt(unsigned int log_n, int repeat)
  * The transform's own dual: for any d, the sum of d_k out_k is that of h_i in_i,
  * where h is d transformed and scaled alike.
  */
-static bool transform_good(struct gpu *gpu, const struct g1_affine *in, const struct g1_affine *out,
+static bool transform_good(const struct g1_affine *in, const struct g1_affine *out,
 			   unsigned int log_n, const struct fr *factor, const struct fr *base)
 {
 	const struct gpu_ops *ops = gpu_cuda_ops();
@@ -397,7 +398,7 @@ static bool transform_good(struct gpu *gpu, const struct g1_affine *in, const st
 	return g1_affine_equal(&left, &right) && !g1_affine_is_infinity(&left);
 }
 
-static void bench_transform(struct gpu *gpu, unsigned int log_n)
+static void bench_transform(unsigned int log_n)
 {
 	uint64_t n = 1ull << log_n, size = n * sizeof(struct g1_affine);
 	struct g1_affine *in = malloc(size), *out = malloc(size);
@@ -415,7 +416,7 @@ static void bench_transform(struct gpu *gpu, unsigned int log_n)
 		die("transform failed");
 	t = now() - t;
 	ctx->profile = false;
-	good = transform_good(gpu, in, out, log_n, &FR_GENERATOR, &FR_ROOT_5);
+	good = transform_good(in, out, log_n, &FR_GENERATOR, &FR_ROOT_5);
 	printf("transform g1 2^%u: %.2f ms, %.2f M products/s, result %s\n", log_n, t * 1e3,
 	       n / 2 * log_n / t * 1e-6, good ? "right" : "WRONG");
 	if (!good)
@@ -426,33 +427,24 @@ static void bench_transform(struct gpu *gpu, unsigned int log_n)
 	fflush(stdout);
 }
 
-/* The transform is an operation of the whole device, so it comes with one. */
-static void bench_transforms(const struct gpu_config *config, unsigned int log_most)
+static void bench_transforms(unsigned int log_most)
 {
-	struct gpu *gpu;
-	char err[256];
-
-	if (gpu_cuda_ops()->open(&gpu, config, err))
-		die(err);
-	ctx = gpu->ctx;
 	for (unsigned int l = log_most < 16 ? log_most : 16; l <= log_most; l += 2)
-		bench_transform(gpu, l);
-	gpu_cuda_ops()->close(gpu);
+		bench_transform(l);
 }
 
 /* The host's quotient of the same vectors, of a size at which that takes no time. */
-static void check_quotient(const struct gpu_config *config, unsigned int log_n)
+static void check_quotient(unsigned int log_n)
 {
 	struct gpu_config host_config = { .size = sizeof(host_config) };
 	uint64_t n = 1ull << log_n;
 	struct fr *v = malloc(6 * n * sizeof(*v));
-	struct gpu *gpu, *host;
+	struct gpu *host;
 	char err[256];
 
 	if (!v)
 		die("out of memory");
-	if (gpu_cuda_ops()->open(&gpu, config, err) ||
-	    gpu_cpu_ops.open(&host, &host_config, err))
+	if (gpu_cpu_ops.open(&host, &host_config, err))
 		die(err);
 	for (uint64_t i = 0; i < 2 * n; i++)
 		random_limbs(v[i].l, 4, 0x73eda753299d7d48ull);
@@ -465,7 +457,6 @@ static void check_quotient(const struct gpu_config *config, unsigned int log_n)
 		die("the quotient is WRONG");
 	printf("quotient 2^%u: result right\n", log_n);
 	gpu_cpu_ops.close(host);
-	gpu_cuda_ops()->close(gpu);
 	free(v);
 }
 
@@ -473,8 +464,9 @@ int device_kernels_cuda(const struct device_sizes *sizes, const struct gpu_confi
 {
 	char err[256];
 
-	if (cuda_ctx_open(&ctx, config, err))
+	if (gpu_cuda_ops()->open(&gpu, config, err))
 		return ctl_fail("kernels", "%s", err);
+	ctx = gpu->ctx;
 	peak.fr = bench_peak(false);
 	peak.fp = bench_peak(true);
 	make_points();
@@ -486,9 +478,9 @@ int device_kernels_cuda(const struct device_sizes *sizes, const struct gpu_confi
 		bench_msm(CUDA_G1, l, 2);
 	for (unsigned int l = sizes->g2 < 16 ? sizes->g2 : 16; l <= sizes->g2; l += 3)
 		bench_msm(CUDA_G2, l, 2);
-	cuda_ctx_close(ctx);
-	check_quotient(config, sizes->ntt < 16 ? sizes->ntt : 16);
+	check_quotient(sizes->ntt < 16 ? sizes->ntt : 16);
 	if (sizes->transform)
-		bench_transforms(config, sizes->transform);
+		bench_transforms(sizes->transform);
+	gpu_cuda_ops()->close(gpu);
 	return 0;
 }

@@ -214,6 +214,51 @@ static int reserve_memory(struct cuda_ctx *ctx, char *err)
 	return cuda_arena_open(&ctx->arena, ctx->memory, want);
 }
 
+static int open_stream(struct cuda_ctx *ctx, CUstream *stream, int priority)
+{
+	return cuda_check(ctx, ctx->drv->stream_create_priority(stream, CU_STREAM_NON_BLOCKING, priority),
+			  "making a stream");
+}
+
+static int open_event(struct cuda_ctx *ctx, CUevent *event)
+{
+	return cuda_check(ctx, ctx->drv->event_create(event, CU_EVENT_DISABLE_TIMING),
+			  "making an event");
+}
+
+/*
+ * The greatest priorities are the least numbers: urgent work's, that of most
+ * kernels, that of those which give way (launch.c).
+ */
+static int open_streams(struct cuda_ctx *ctx, enum cuda_urgency urgency)
+{
+	int least = 0, greatest = 0, r;
+
+	r = cuda_check(ctx, ctx->drv->stream_priorities(&least, &greatest), "asking for priorities");
+	if (r)
+		return r;
+	if (urgency == CUDA_URGENT)
+		return open_stream(ctx, &ctx->stream, greatest);
+	r = open_stream(ctx, &ctx->stream, least - greatest > 1 ? least - 1 : least);
+	if (!r)
+		r = open_stream(ctx, &ctx->yielding, least);
+	if (!r)
+		r = open_event(ctx, &ctx->fork);
+	return r ? r : open_event(ctx, &ctx->join);
+}
+
+static void close_streams(struct cuda_ctx *ctx)
+{
+	if (ctx->fork)
+		ctx->drv->event_destroy(ctx->fork);
+	if (ctx->join)
+		ctx->drv->event_destroy(ctx->join);
+	if (ctx->yielding)
+		ctx->drv->stream_destroy(ctx->yielding);
+	if (ctx->stream)
+		ctx->drv->stream_destroy(ctx->stream);
+}
+
 int cuda_ctx_open(struct cuda_ctx **out, const struct gpu_config *config, char *err)
 {
 	struct cuda_ctx *ctx;
@@ -246,8 +291,7 @@ int cuda_ctx_open(struct cuda_ctx **out, const struct gpu_config *config, char *
 			CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, ctx->device), "asking for its size");
 	if (r)
 		goto err_close;
-	r = cuda_check(ctx, ctx->drv->stream_create(&ctx->stream, CU_STREAM_NON_BLOCKING),
-		       "making a stream");
+	r = open_streams(ctx, CUDA_BULK);
 	if (r)
 		goto err_close;
 	r = load_kernels(ctx, err);
@@ -267,11 +311,31 @@ err_close:
 	return r;
 }
 
-int cuda_ctx_open_lane(struct cuda_ctx **out, struct cuda_ctx *parent,
-		       const struct gpu_config *config, uint64_t bytes, char *err)
+int cuda_ctx_lend(struct cuda_ctx *ctx, uint64_t bytes)
+{
+	int r = cuda_alloc(ctx->parent, &ctx->memory, bytes);
+
+	if (!r)
+		r = cuda_arena_open(&ctx->arena, ctx->memory, bytes);
+	if (r)
+		cuda_ctx_take_back(ctx);
+	return r;
+}
+
+void cuda_ctx_take_back(struct cuda_ctx *ctx)
+{
+	cuda_arena_close(ctx->arena);
+	ctx->arena = NULL;
+	cuda_free(ctx->parent, ctx->memory);
+	ctx->memory = 0;
+}
+
+int cuda_ctx_open_beside(struct cuda_ctx **out, struct cuda_ctx *parent,
+			 const struct gpu_config *config, enum cuda_urgency urgency,
+			 uint64_t bytes, char *err)
 {
 	struct cuda_ctx *ctx = calloc(1, sizeof(*ctx));
-	int least = 0, greatest = 0, r;
+	int r;
 
 	if (!ctx) {
 		snprintf(err, 256, "out of memory");
@@ -285,22 +349,18 @@ int cuda_ctx_open_lane(struct cuda_ctx **out, struct cuda_ctx *parent,
 	ctx->sm_count = parent->sm_count;
 	memcpy(ctx->kernels, parent->kernels, sizeof(ctx->kernels));
 	memcpy(ctx->name, parent->name, sizeof(ctx->name));
-	snprintf(err, 256, "gpu %s: no lane for urgent proofs", ctx->name);
+	snprintf(err, 256, "gpu %s: no stream beside its own", ctx->name);
 	r = cuda_ctx_enter(ctx);
 	if (!r)
-		r = cuda_check(ctx, ctx->drv->stream_priorities(&least, &greatest),
-			       "asking for priorities");
+		r = open_streams(ctx, urgency);
 	if (!r)
-		r = cuda_check(ctx, ctx->drv->stream_create_priority(&ctx->stream,
-				       CU_STREAM_NON_BLOCKING, greatest), "making a stream");
-	if (!r) {
-		r = cuda_alloc(parent, &ctx->memory, bytes);
+		r = cuda_steps_open(ctx);
+	if (!r && bytes) {
+		r = cuda_ctx_lend(ctx, bytes);
 		if (r)
 			snprintf(err, 256, "gpu %s: no room for %llu MiB of urgent proofs",
 				 ctx->name, (unsigned long long)bytes >> 20);
 	}
-	if (!r)
-		r = cuda_arena_open(&ctx->arena, ctx->memory, bytes);
 	if (r) {
 		cuda_ctx_close(ctx);
 		return r;
@@ -319,14 +379,13 @@ void cuda_ctx_close(struct cuda_ctx *ctx)
 		ctx->drv->ctx_set_current(ctx->ctx);
 		cuda_steps_close(ctx);
 		if (ctx->parent)
-			cuda_free(ctx->parent, ctx->memory);
+			cuda_ctx_take_back(ctx);
 		else if (ctx->memory)
 			ctx->drv->mem_free(ctx->memory);
 		for (i = 0; i < CUDA_MODULES; i++)
 			if (ctx->modules[i])
 				ctx->drv->module_unload(ctx->modules[i]);
-		if (ctx->stream)
-			ctx->drv->stream_destroy(ctx->stream);
+		close_streams(ctx);
 		if (!ctx->parent)
 			ctx->drv->ctx_release(ctx->device);
 	}
@@ -412,38 +471,4 @@ int cuda_wait(struct cuda_ctx *ctx)
 const char *cuda_kernel_name(enum cuda_kernel kernel)
 {
 	return kernel_table[kernel].name;
-}
-
-int cuda_launch(struct cuda_ctx *ctx, enum cuda_kernel kernel, uint64_t blocks,
-		unsigned int threads, unsigned int shared, void **args)
-{
-	struct cuda_step *step;
-	uint64_t start = 0;
-	int r;
-
-	if (ctx->lost)
-		return -EIO;
-	if (!blocks)
-		return 0;
-	if (blocks > INT32_MAX)
-		return -EINVAL;
-	r = cuda_step_begin(ctx, blocks * threads, &step);
-	if (r)
-		return r;
-	if (ctx->profile) {
-		r = cuda_wait(ctx);
-		if (r)
-			return r;
-		start = now_ns();
-	}
-	r = cuda_check(ctx, ctx->drv->launch(ctx->kernels[kernel], (unsigned int)blocks, 1, 1,
-					     threads, 1, 1, shared, ctx->stream, args, NULL),
-		       kernel_table[kernel].name);
-	if (!r)
-		r = cuda_step_end(ctx, step);
-	if (!r && ctx->profile) {
-		r = cuda_wait(ctx);
-		ctx->kernel_ns[kernel] += now_ns() - start;
-	}
-	return r;
 }

@@ -31,12 +31,16 @@ struct cuda_step {
 struct cuda_ctx {
 	const struct cuda_driver *drv;
 	struct gpu_config config;
-	struct cuda_ctx *parent;	/* NULL, or whose memory and kernels a lane shares */
+	struct cuda_ctx *parent;	/* NULL, or whose memory and kernels this one shares */
 	CUdevice device;
 	CUcontext ctx;
 	CUmodule modules[CUDA_MODULES];
 	CUfunction kernels[CUDA_KERNEL_COUNT];
 	CUstream stream;
+	/* of what gives way, and what brings it into the order of stream: launch.c; not of lanes */
+	CUstream yielding;
+	CUevent fork, join;
+	bool beside;			/* another context works, and is not to be kept out */
 	CUdeviceptr memory;		/* what the arena hands out */
 	struct arena *arena;
 	int sm_count;
@@ -58,12 +62,19 @@ struct cuda_ctx {
 /* Chooses the device by UUID or PCI address, opens it. One line in err (256 bytes). */
 int cuda_ctx_open(struct cuda_ctx **ctx, const struct gpu_config *config, char *err);
 void cuda_ctx_close(struct cuda_ctx *ctx);
+/* Whether the device prefers a context's kernels to those of all others. */
+enum cuda_urgency { CUDA_BULK, CUDA_URGENT };
+
 /*
- * A lane on the device of parent: bytes of its memory, and a stream that the
- * device prefers.  May be used beside parent by another thread; is closed first.
+ * Another stream on the device of parent, and bytes of its memory (0: none until
+ * it is lent some).  May be used beside parent by another thread; is closed first.
  */
-int cuda_ctx_open_lane(struct cuda_ctx **ctx, struct cuda_ctx *parent,
-		       const struct gpu_config *config, uint64_t bytes, char *err);
+int cuda_ctx_open_beside(struct cuda_ctx **ctx, struct cuda_ctx *parent,
+			 const struct gpu_config *config, enum cuda_urgency urgency,
+			 uint64_t bytes, char *err);
+/* Lends it bytes of parent's memory, and takes them back; by parent's thread. */
+int cuda_ctx_lend(struct cuda_ctx *ctx, uint64_t bytes);
+void cuda_ctx_take_back(struct cuda_ctx *ctx);
 
 /* Makes the device the calling thread's: before its first use on a thread. */
 int cuda_ctx_enter(struct cuda_ctx *ctx);
@@ -89,7 +100,7 @@ int cuda_step_end(struct cuda_ctx *ctx, struct cuda_step *step);
 
 const char *cuda_kernel_name(enum cuda_kernel kernel);
 
-/* args: one pointer per kernel parameter */
+/* launch.c; args: one pointer per kernel parameter */
 int cuda_launch(struct cuda_ctx *ctx, enum cuda_kernel kernel, uint64_t blocks,
 		unsigned int threads, unsigned int shared, void **args);
 

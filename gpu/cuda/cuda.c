@@ -125,6 +125,7 @@ static void device_close(struct gpu *gpu)
 			gpu->ctx->drv->event_destroy(*feed_event(gpu, i));
 		if (gpu->feed_stream)
 			gpu->ctx->drv->stream_destroy(gpu->feed_stream);
+		cuda_side_close(gpu->side);
 		cuda_ntt_close(gpu->ntt);
 		cuda_upload_close(gpu->upload);
 		cuda_ctx_close(gpu->ctx);
@@ -156,15 +157,16 @@ static int open_on(struct gpu **out, const struct gpu_config *config, struct gpu
 		   uint64_t bytes, char *err)
 {
 	struct gpu_config c = { .size = sizeof(c) };
+	uint64_t pinned = CUDA_UPLOAD + (parent ? 0 : CUDA_SIDE_UPLOAD);
 	struct gpu *gpu;
 	int r;
 
 	memcpy(&c, config, config->size < sizeof(c) ? config->size : sizeof(c));
 	if (c.device && !*c.device)
 		c.device = NULL;
-	if (c.host_budget && c.host_budget < cuda_upload_bytes()) {
+	if (c.host_budget && c.host_budget < pinned) {
 		snprintf(err, 256, "host_budget: a CUDA device needs %llu MiB of it",
-			 (unsigned long long)cuda_upload_bytes() >> 20);
+			 (unsigned long long)pinned >> 20);
 		return -ENOMEM;
 	}
 	gpu = calloc(1, sizeof(*gpu));
@@ -178,7 +180,7 @@ static int open_on(struct gpu **out, const struct gpu_config *config, struct gpu
 		snprintf(err, 256, "starting threads: %s", strerror(-r));
 		goto err_close;
 	}
-	r = parent ? cuda_ctx_open_lane(&gpu->ctx, parent->ctx, &c, bytes, err) :
+	r = parent ? cuda_ctx_open_beside(&gpu->ctx, parent->ctx, &c, CUDA_URGENT, bytes, err) :
 		     cuda_ctx_open(&gpu->ctx, &c, err);
 	if (r)
 		goto err_close;
@@ -186,12 +188,14 @@ static int open_on(struct gpu **out, const struct gpu_config *config, struct gpu
 	snprintf(err, 256, "gpu %s: no memory for its buffers", gpu->ctx->name);
 	r = cuda_ntt_open(&gpu->ntt, gpu->ctx);
 	if (!r)
-		r = cuda_upload_open(&gpu->upload, gpu->ctx, gpu->pool);
+		r = cuda_upload_open(&gpu->upload, gpu->ctx, gpu->pool, CUDA_UPLOAD);
 	if (!r)
 		r = open_feed(gpu);
+	if (!r && !parent)
+		r = cuda_side_open(&gpu->side, gpu, err);
 	if (r)
 		goto err_close;
-	gpu->stats.host_bytes = gpu->stats.host_peak = cuda_upload_bytes();
+	gpu->stats.host_bytes = gpu->stats.host_peak = pinned;
 	gpu->stats.device_total = cuda_arena_largest(gpu->ctx->arena);
 	*out = gpu;
 	return 0;
@@ -214,9 +218,13 @@ static int device_lane_open(struct gpu *gpu, const struct gpu_config *config, ui
 
 static void device_stats(struct gpu *gpu, struct gpu_stats *stats)
 {
+	uint64_t step = atomic_load(&gpu->ctx->longest_step_ns), beside = 0;
+
+	if (gpu->side)
+		beside = atomic_load(&cuda_side_ctx(gpu->side)->longest_step_ns);
 	pthread_mutex_lock(&gpu->stats_lock);
 	*stats = gpu->stats;
-	stats->longest_step_ns = atomic_load(&gpu->ctx->longest_step_ns);
+	stats->longest_step_ns = step > beside ? step : beside;
 	pthread_mutex_unlock(&gpu->stats_lock);
 }
 
@@ -319,7 +327,7 @@ static int device_msm(struct gpu *gpu, enum cuda_group group, const void *points
 	if (!r)
 		r = take(gpu, &ds, scalars, n * sizeof(*scalars));
 	if (!r)
-		r = cuda_msm(gpu->ctx, group, dp, ds, 0, n, out);
+		r = cuda_side_msm(gpu, group, dp, ds, 0, n, out);
 	cuda_free(gpu->ctx, dp);
 	cuda_free(gpu->ctx, ds);
 	return r;

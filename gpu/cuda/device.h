@@ -17,6 +17,9 @@
 #include "gpu/cuda/ntt.h"
 #include "lib/tpool.h"
 
+/* pinned host memory to upload by: of a device, and of its side, which uploads little */
+#define CUDA_UPLOAD (32ull << 20)
+#define CUDA_SIDE_UPLOAD (2ull << 20)
 #define CUDA_JOBS 2	/* proofs between start and finish, where points stay on the device */
 
 /* Multiples of a point, on the device. */
@@ -33,6 +36,7 @@ struct gpu {
 	struct cuda_ntt *ntt;
 	struct tpool *pool;
 	struct cuda_upload *upload;
+	struct cuda_side *side;		/* NULL: a lane, which has none */
 	struct base_table base[2];	/* by group */
 	CUstream feed_stream;		/* points on their way, beside the work */
 	CUevent feed_begin[2], feed_end[2];	/* by buffer */
@@ -40,6 +44,8 @@ struct gpu {
 	struct gpu_job *jobs;		/* between start and finish */
 	unsigned int n_jobs;
 	unsigned int must_stream;	/* bits by vector, for tests: it does not stay */
+	uint64_t shared_min;		/* for tests: points of a sum that the side has a part in */
+	unsigned int n_together;	/* for tests: proofs that the side had a part in */
 
 	pthread_mutex_t stats_lock;	/* protects stats; innermost */
 	struct gpu_stats stats;
@@ -64,12 +70,33 @@ uint64_t device_host_left(struct gpu *gpu);	/* UINT64_MAX: no limit */
 
 struct cuda_upload;
 
-int cuda_upload_open(struct cuda_upload **upload, struct cuda_ctx *ctx, struct tpool *pool);
+/* bytes: of pinned host memory, for both buffers */
+int cuda_upload_open(struct cuda_upload **upload, struct cuda_ctx *ctx, struct tpool *pool,
+		     uint64_t bytes);
 void cuda_upload_close(struct cuda_upload *upload);
 /* When it returns, from may go; later work on the stream sees the data. */
 int cuda_upload(struct cuda_upload *upload, CUdeviceptr to, const void *from, uint64_t bytes);
-/* Bytes of pinned host memory that it holds. */
-uint64_t cuda_upload_bytes(void);
+
+/* ---- side.c: a second stream, for what can be done beside ---- */
+
+struct cuda_side;
+
+int cuda_side_open(struct cuda_side **side, struct gpu *owner, char *err);
+void cuda_side_close(struct cuda_side *side);
+/*
+ * Starts run() on a thread of its own, with a device that has a stream of its own and
+ * so many bytes of the owner's memory: for sums and selections, it has no
+ * transforms.  What was queued on the owner's stream must have been waited for
+ * where run() needs it.
+ */
+int cuda_side_start(struct cuda_side *side, uint64_t bytes,
+		    int (*run)(struct gpu *gpu, void *arg), void *arg);
+/* Waits for it and takes the memory back; what run() returned. */
+int cuda_side_join(struct cuda_side *side);
+struct cuda_ctx *cuda_side_ctx(const struct cuda_side *side);
+/* cuda_msm() by the device and its side, where there is room for both. */
+int cuda_side_msm(struct gpu *gpu, enum cuda_group group, CUdeviceptr points, CUdeviceptr scalars,
+		  CUdeviceptr index, uint64_t n, void *out);
 
 /* ---- evaluate.c: constraint systems ---- */
 
@@ -245,6 +272,8 @@ uint64_t cuda_selection_points(const struct gpu_cs *cs, const struct gpu_srs *sr
 int cuda_select(struct gpu *gpu, const struct gpu_cs *cs, const struct gpu_srs *srs,
 		const struct device_witness *w, enum cuda_vector vector, struct selection *out);
 void cuda_selection_free(struct gpu *gpu, struct selection *s);
+/* Device bytes of the largest selection while it is made. */
+uint64_t cuda_selection_bytes(const struct gpu_cs *cs);
 /*
  * Where in n ascending indices those from step, 2 step, ... on begin: out[k] is
  * the number of them below (k + 1) step, k < count.

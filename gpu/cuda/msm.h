@@ -9,6 +9,8 @@
 #ifndef CUZK_GPU_CUDA_MSM_H
 #define CUZK_GPU_CUDA_MSM_H
 
+#include <pthread.h>
+
 #include "gpu/cuda/ctx.h"
 
 enum cuda_group { CUDA_G1, CUDA_G2 };
@@ -25,9 +27,41 @@ static inline uint64_t cuda_point_size(enum cuda_group group)
 int cuda_msm(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 	     CUdeviceptr scalars, CUdeviceptr index, uint64_t n, void *out);
 
+/*
+ * The same, n above 0, by several contexts of one device at once, each on a thread of its
+ * own: open by one; work by each, until no window is left; sum and close when
+ * all are back.  What was queued on other streams must have been waited for.
+ * A worker without room gives its windows to the others; if nobody has, sum says
+ * -ENOMEM.
+ */
+#define CUDA_WINDOWS 64
+
+struct cuda_windows {
+	enum cuda_group group;
+	CUdeviceptr points, scalars, index, bias;
+	uint32_t n;
+	int c, windows;
+	unsigned int workers;
+	pthread_mutex_t lock;		/* protects the rest */
+	uint64_t todo;			/* bits by window */
+	int status;			/* why there is no going on */
+	uint8_t sums[CUDA_WINDOWS * 8 * sizeof(struct fp)] __attribute__((aligned(16)));
+};
+
+int cuda_windows_open(struct cuda_windows *w, struct cuda_ctx *ctx, enum cuda_group group,
+		      CUdeviceptr points, CUdeviceptr scalars, CUdeviceptr index, uint32_t n,
+		      unsigned int workers);
+int cuda_windows_work(struct cuda_windows *w, struct cuda_ctx *ctx);
+int cuda_windows_sum(struct cuda_windows *w, void *out);
+void cuda_windows_close(struct cuda_windows *w, struct cuda_ctx *ctx);
+/* Of a context's memory, with which n points are not cut into pieces. */
+uint64_t cuda_windows_bytes(const struct cuda_ctx *ctx, enum cuda_group group, uint64_t n);
+
 /* Sum of points[values[i] & 0x7fffffff], negated where the top bit is set. */
 int cuda_sum(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 	     CUdeviceptr values, uint64_t n, void *out);
+/* As cuda_windows_bytes(), of cuda_sum(). */
+uint64_t cuda_sum_bytes(const struct cuda_ctx *ctx, enum cuda_group group, uint64_t n);
 
 /*
  * A sum in G1 whose points come one piece after the other, in any order.  open:

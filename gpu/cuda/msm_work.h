@@ -12,7 +12,7 @@
 
 #define MSM_SCALAR_BITS 255	/* of the signed form: windows * c must reach it */
 #define MSM_MAX_WINDOW 22
-#define MSM_MAX_WINDOWS 64	/* c >= 4 */
+#define MSM_MAX_WINDOWS CUDA_WINDOWS	/* c >= 4 */
 /* pairs sorted at once: more windows together for short sums, one for long */
 #define MSM_GROUP_PAIRS (1ull << 26)
 /* buckets summed at once: enough to fill the device, bounded for the memory */

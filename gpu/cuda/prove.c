@@ -190,61 +190,6 @@ static int make_h(struct gpu *gpu, struct gpu_job *job, const struct vectors *v)
 	return r;
 }
 
-static int sum_resident(struct gpu *gpu, const struct gpu_srs *srs, CUdeviceptr h,
-			struct g1_affine *out)
-{
-	struct cuda_total total;
-	int r;
-
-	cuda_total_init(&total, CUDA_G1);
-	r = device_progress(gpu, GPU_STAGE_MSM_H, 0, srs->n[CUDA_VECTOR_H]);
-	if (!r)
-		r = add_msm(gpu, &total, srs->points[CUDA_VECTOR_H], h, 0, srs->n[CUDA_VECTOR_H]);
-	if (!r)
-		cuda_total_get(&total, out);
-	return r;
-}
-
-/* h = the sum over the quotient: the only stages with vectors as long as the domain */
-static int sum_h(struct gpu *gpu, struct gpu_job *job, struct g1_affine *sum)
-{
-	const struct gpu_srs *srs = job->srs;
-	struct cuda_feed feed = { NULL };
-	/* the scalars of this basis take the place of a */
-	bool two = srs->h_basis == GPU_H_COSET;
-	struct vectors v;
-	uint64_t t;
-	int r;
-
-	r = vectors_alloc(gpu, job->cs->cs, two, &v);
-	if (r)
-		return r;
-	if (!srs->resident[CUDA_VECTOR_H])
-		r = cuda_stream_begin(gpu, srs, &feed);
-	/* no room beside the vectors: the first points come when two of them are gone */
-	if (r == -ENOMEM)
-		r = 0;
-	if (!r)
-		r = make_h(gpu, job, &v);
-	if (two)
-		v.h = v.a;
-	else
-		cuda_free(gpu->ctx, v.a);
-	cuda_free(gpu->ctx, v.b);
-	v.a = v.b = 0;
-	t = device_now_ns();
-	if (!r && !srs->resident[CUDA_VECTOR_H] && !feed.gpu)
-		r = cuda_stream_begin(gpu, srs, &feed);
-	if (!r)
-		r = srs->resident[CUDA_VECTOR_H] ? sum_resident(gpu, srs, v.h, sum) :
-						   cuda_stream_h(gpu, srs, &feed, v.h, sum);
-	stage_since(gpu, job, GPU_STAGE_MSM_H, t);
-	if (feed.gpu)
-		cuda_feed_close(&feed);
-	vectors_free(gpu, &v);
-	return r;
-}
-
 /* One sum over the witness; out: g1_affine or g2_affine. */
 static int sum_witness(struct gpu *gpu, struct gpu_job *job, enum gpu_stage stage,
 		       enum cuda_vector vector, struct selection *s, void *out)
@@ -287,6 +232,185 @@ static int sum_others(struct gpu *gpu, struct gpu_job *job)
 		r = sum_witness(gpu, job, GPU_STAGE_MSM_B2, CUDA_VECTOR_B2, &s, &sums->b2);
 	cuda_selection_free(gpu, &s);
 	job->has_others = !r;
+	return r;
+}
+
+/*
+ * Where all points stay and there is room, the sums over the witness are made
+ * beside the quotient; who is done with that takes windows of the sum over h.
+ */
+struct together {
+	struct gpu_job *job;
+	pthread_mutex_t lock;		/* protects the rest */
+	pthread_cond_t told;
+	bool ready;			/* windows are there, or never will be */
+	struct cuda_windows *windows;
+};
+
+static void tell_windows(struct together *t, struct cuda_windows *windows)
+{
+	pthread_mutex_lock(&t->lock);
+	t->windows = windows;
+	t->ready = true;
+	pthread_cond_signal(&t->told);
+	pthread_mutex_unlock(&t->lock);
+}
+
+static struct cuda_windows *await_windows(struct together *t)
+{
+	struct cuda_windows *windows;
+
+	pthread_mutex_lock(&t->lock);
+	while (!t->ready)
+		pthread_cond_wait(&t->told, &t->lock);
+	windows = t->windows;
+	pthread_mutex_unlock(&t->lock);
+	return windows;
+}
+
+/* On the side's thread.  What it has no room for, finish() and the other do. */
+static int run_beside(struct gpu *side, void *arg)
+{
+	struct together *t = arg;
+	struct cuda_windows *windows;
+	int r = sum_others(side, t->job);
+
+	windows = await_windows(t);
+	if (!r && windows)
+		r = cuda_windows_work(windows, side->ctx);
+	return r == -ENOMEM ? 0 : r;
+}
+
+/* For the side: selections of a vector, and the largest of its sums; 0: there is no room. */
+static uint64_t beside_bytes(struct gpu *gpu, const struct gpu_job *job)
+{
+	const struct gpu_srs *srs = job->srs;
+	uint64_t h = cuda_windows_bytes(gpu->ctx, CUDA_G1, srs->n[CUDA_VECTOR_H]), most = h, bytes;
+	uint64_t selection = cuda_selection_bytes(job->cs);
+	int v;
+
+	for (v = CUDA_VECTOR_L; v < CUDA_VECTOR_N; v++) {
+		bytes = cuda_sum_bytes(gpu->ctx, cuda_vector_group(v), srs->n[v]) + selection;
+		most = bytes > most ? bytes : most;
+	}
+	if (!gpu->side || srs->streamed || cuda_arena_largest(gpu->ctx->arena) < most + h)
+		return 0;
+	return most;
+}
+
+static int sum_windows(struct gpu *gpu, struct together *t, CUdeviceptr h, struct g1_affine *out)
+{
+	const struct gpu_srs *srs = t->job->srs;
+	uint64_t n = srs->n[CUDA_VECTOR_H];
+	struct cuda_windows w;
+	int r, beside;
+
+	r = cuda_windows_open(&w, gpu->ctx, CUDA_G1, srs->points[CUDA_VECTOR_H], h, 0, (uint32_t)n, 2);
+	tell_windows(t, r ? NULL : &w);
+	if (!r)
+		cuda_windows_work(&w, gpu->ctx);
+	beside = cuda_side_join(gpu->side);
+	if (r)
+		return r;
+	r = beside ? beside : cuda_windows_sum(&w, out);
+	cuda_windows_close(&w, gpu->ctx);
+	return r;
+}
+
+static int sum_resident(struct gpu *gpu, const struct gpu_srs *srs, CUdeviceptr h,
+			struct g1_affine *out)
+{
+	struct cuda_total total;
+	int r;
+
+	cuda_total_init(&total, CUDA_G1);
+	r = device_progress(gpu, GPU_STAGE_MSM_H, 0, srs->n[CUDA_VECTOR_H]);
+	if (!r)
+		r = add_msm(gpu, &total, srs->points[CUDA_VECTOR_H], h, 0, srs->n[CUDA_VECTOR_H]);
+	if (!r)
+		cuda_total_get(&total, out);
+	return r;
+}
+
+/* The quotient and the sum over it by one stream. */
+static int sum_alone(struct gpu *gpu, struct gpu_job *job, struct vectors *v, struct g1_affine *sum)
+{
+	const struct gpu_srs *srs = job->srs;
+	struct cuda_feed feed = { NULL };
+	uint64_t t;
+	int r = 0;
+
+	if (!srs->resident[CUDA_VECTOR_H])
+		r = cuda_stream_begin(gpu, srs, &feed);
+	/* no room beside the vectors: the first points come when two of them are gone */
+	if (r == -ENOMEM)
+		r = 0;
+	if (!r)
+		r = make_h(gpu, job, v);
+	/* the scalars of the rearranged basis take the place of a */
+	if (!v->h)
+		v->h = v->a;
+	else
+		cuda_free(gpu->ctx, v->a);
+	cuda_free(gpu->ctx, v->b);
+	v->a = v->b = 0;
+	t = device_now_ns();
+	if (!r && !srs->resident[CUDA_VECTOR_H] && !feed.gpu)
+		r = cuda_stream_begin(gpu, srs, &feed);
+	if (!r)
+		r = srs->resident[CUDA_VECTOR_H] ? sum_resident(gpu, srs, v->h, sum) :
+						   cuda_stream_h(gpu, srs, &feed, v->h, sum);
+	stage_since(gpu, job, GPU_STAGE_MSM_H, t);
+	if (feed.gpu)
+		cuda_feed_close(&feed);
+	return r;
+}
+
+/* v: as vectors_alloc() made them; bytes: beside_bytes(). */
+static int sum_together(struct gpu *gpu, struct gpu_job *job, struct vectors *v, uint64_t bytes,
+			struct g1_affine *sum)
+{
+	struct together t = { .job = job };
+	uint64_t start;
+	int r;
+
+	pthread_mutex_init(&t.lock, NULL);
+	pthread_cond_init(&t.told, NULL);
+	if (cuda_side_start(gpu->side, bytes, run_beside, &t)) {
+		r = sum_alone(gpu, job, v, sum);
+		goto out;
+	}
+	gpu->n_together++;
+	r = make_h(gpu, job, v);
+	start = device_now_ns();
+	if (!r)
+		r = device_progress(gpu, GPU_STAGE_MSM_H, 0, job->srs->n[CUDA_VECTOR_H]);
+	if (!r) {
+		r = sum_windows(gpu, &t, v->h ? v->h : v->a, sum);
+	} else {
+		tell_windows(&t, NULL);
+		cuda_side_join(gpu->side);
+	}
+	stage_since(gpu, job, GPU_STAGE_MSM_H, start);
+out:
+	pthread_cond_destroy(&t.told);
+	pthread_mutex_destroy(&t.lock);
+	return r;
+}
+
+/* h = the sum over the quotient: the only stages with vectors as long as the domain */
+static int sum_h(struct gpu *gpu, struct gpu_job *job, struct g1_affine *sum)
+{
+	struct vectors v;
+	uint64_t bytes;
+	int r;
+
+	r = vectors_alloc(gpu, job->cs->cs, job->srs->h_basis == GPU_H_COSET, &v);
+	if (r)
+		return r;
+	bytes = beside_bytes(gpu, job);
+	r = bytes ? sum_together(gpu, job, &v, bytes, sum) : sum_alone(gpu, job, &v, sum);
+	vectors_free(gpu, &v);
 	return r;
 }
 

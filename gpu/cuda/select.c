@@ -154,6 +154,15 @@ int cuda_select(struct gpu *gpu, const struct gpu_cs *g, const struct gpu_srs *s
 	return r;
 }
 
+uint64_t cuda_selection_bytes(const struct gpu_cs *g)
+{
+	const struct cs *cs = g->cs;
+	uint64_t n = (uint64_t)cs->n_inputs + cs->n_aux, n_words = (cs->n_aux + 31) / 32;
+
+	return 4 * n + (4 + sizeof(struct scalar)) * ((uint64_t)cs->n_full + cs->n_inputs) +
+	       3 * 4 * (n_words + 1) + 4 * cuda_scan_scratch((uint32_t)n_words) + 8 * ARENA_ALIGN;
+}
+
 void cuda_selection_free(struct gpu *gpu, struct selection *s)
 {
 	cuda_free(gpu->ctx, s->ones);

@@ -11,7 +11,6 @@
 
 #include "gpu/cuda/device.h"
 
-#define HALF (16ull << 20)
 #define PIECE (1ull << 20)	/* of a buffer, for one thread */
 
 struct cuda_upload {
@@ -20,15 +19,12 @@ struct cuda_upload {
 	uint8_t *buffer[2];
 	CUevent sent[2];
 	bool has_event[2];
+	uint64_t half;			/* bytes of one of them */
 	unsigned int next;
 };
 
-uint64_t cuda_upload_bytes(void)
-{
-	return 2 * HALF;
-}
-
-int cuda_upload_open(struct cuda_upload **out, struct cuda_ctx *ctx, struct tpool *pool)
+int cuda_upload_open(struct cuda_upload **out, struct cuda_ctx *ctx, struct tpool *pool,
+		     uint64_t bytes)
 {
 	struct cuda_upload *u = calloc(1, sizeof(*u));
 	int i, r = 0;
@@ -37,8 +33,9 @@ int cuda_upload_open(struct cuda_upload **out, struct cuda_ctx *ctx, struct tpoo
 		return -ENOMEM;
 	u->ctx = ctx;
 	u->pool = pool;
+	u->half = bytes / 2;
 	for (i = 0; i < 2 && !r; i++) {
-		r = cuda_check(ctx, ctx->drv->host_alloc((void **)&u->buffer[i], HALF, 0),
+		r = cuda_check(ctx, ctx->drv->host_alloc((void **)&u->buffer[i], u->half, 0),
 			       "pinning host memory");
 		if (r)
 			break;
@@ -93,7 +90,7 @@ int cuda_upload(struct cuda_upload *u, CUdeviceptr to, const void *from, uint64_
 		unsigned int k = u->next++ % 2;
 		struct copy copy = { u->buffer[k], (const uint8_t *)from + done, 0 };
 
-		n = copy.bytes = bytes - done < HALF ? bytes - done : HALF;
+		n = copy.bytes = bytes - done < u->half ? bytes - done : u->half;
 		if (ctx->lost)
 			return -EIO;
 		/* of an event never recorded, nothing is awaited */
