@@ -111,6 +111,21 @@ watcher.join(100)
 after = count("goes", between("low", "accepted", "goes"))
 ok(after >= 3, f"after {after} that had gone first")
 
+# the same work, submitted again as more urgent, is more urgent
+s.configure(engine="delay_ms = 30")
+s.stop()
+s.restart()
+c = s.client()
+ahead = c.submit(request("porep", "ahead", b"ahead"))
+others = [c.submit(request("update", "other", b"other %d" % i)) for i in range(3)]
+slow = c.submit(request("update", "slow", b"attached", priority=1))
+equal(c.submit(request("update", "again", b"attached", priority=3)), slow, "the same work as a more urgent request is the same job")
+equal(c.wait(slow).status, "COMPLETED", "and is done")
+log = events()[:[e[:2] for e in events()].index((slow, "completed"))]
+ok(not [e for e in log if e[0].startswith("other.") and e[1] == "goes"], "before others of its first priority")
+for j in others + [ahead]:
+    c.cancel(j)
+
 # a client's quota
 s.configure(engine="delay_ms = 600000", settings="client_jobs = 30\n")
 s.stop()

@@ -184,6 +184,8 @@ static void test_privileges(void)
 	close(fd);
 	ok(n > 0 && !memmem(text, n, "CUZK_SECRET", 11) &&
 	   memmem(text, n, "CUDA_VISIBLE_DEVICES=\0", 22), "its environment is clean, no GPU is visible");
+	ok(n > 0 && memmem(text, n, "CUDA_DEVICE_ORDER=PCI_BUS_ID\0", 29),
+	   "and they would be counted in the order of their addresses");
 	close_record(r);
 }
 

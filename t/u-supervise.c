@@ -3,6 +3,7 @@
  * u-supervise.c - instances that hang, crash, lie or do not start, and what is done about it
  *
  * Tests fault class "silent CPU fallback, GPU unused".
+ * Tests fault class "locks and deadlocks".
  * Tests fault class "poisoned context, hang".
  */
 #include <sys/stat.h>
@@ -63,6 +64,28 @@ static void test_hang(const char *how, const char *engine)
 	check_recovery(r, now_ms());
 	instance_status(r->inst, &s);
 	ok(s.faults == 1 && s.starts == 2, "one fault is on the record");
+	close_record(r);
+}
+
+/* A main loop that does not act on a limit is to be ended by the watchdog; one that does, is not. */
+static void test_alive(void)
+{
+	struct record *r = open_record("null", "", one_fault("hang_every = 1\n"));
+	struct instance_flight flight;
+	uint64_t begin;
+
+	ok(wait_ready(r) && admit(r, 1, 1) && instance_alive(r->inst), "idle: alive");
+	instance_prove(r->inst, 1, 0, 11, false);
+	ok(WAIT_FOR(r, instance_flights(r->inst, &flight, 1) == 1 &&
+		       flight.stage == CUZK_STAGE_NTT) &&
+	   instance_alive(r->inst), "busy: alive");
+	for (begin = now_ms(); instance_alive(r->inst) && now_ms() < begin + 30000;)
+		usleep(50000);
+	ok(!instance_alive(r->inst), "not when its limit has passed for %d ms and nobody acts on it",
+	   (int)(now_ms() - begin));
+	ok(WAIT_FOR(r, r->n_died) && r->death == INSTANCE_DEATH_STUCK && instance_alive(r->inst),
+	   "alive as soon as somebody does");
+	check_recovery(r, now_ms());
 	close_record(r);
 }
 
@@ -407,6 +430,7 @@ int main(void)
 	test_hang("a hang", "hang_every = 1\n");
 	test_hang("a hang with heartbeats", "hang_every = 1\nhang_beats = yes\n");
 	test_hang("a hang that ignores cancel", "hang_every = 1\nignore_cancel = yes\n");
+	test_alive();
 	test_slow();
 	test_crash();
 	test_exit();
