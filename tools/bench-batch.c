@@ -171,14 +171,7 @@ int bench_batch(struct bench *bench, int argc, char **argv)
 	ret = source_open(NAME, request ? request : kind, params, &b.source);
 	if (ret)
 		return ret;
-	b.config = (struct client_config){
-		.address = conn.address ? conn.address : CLIENT_DEFAULT_ADDRESS,
-		.tls_ca = conn.tls_ca, .tls_cert = conn.tls_cert, .tls_key = conn.tls_key,
-	};
-	if (!pid)
-		pid = load_peer(conn.address);
-	if (pid)
-		monitor_add(bench->monitor, pid);
+	pid = load_begin(bench, &conn, pid, &b.config);
 	ret = run(&b, threads, params != NULL, pid);
 	source_close(b.source);
 	return ret;

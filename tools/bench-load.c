@@ -204,15 +204,14 @@ void source_prove(const struct source *s, struct client *client, uint64_t number
 	cuzk__v1__prove_response__free_unpacked(answer, NULL);
 }
 
-pid_t load_peer(const char *address)
+/* The process at the other end of a unix socket, or 0. */
+static pid_t load_peer(const char *address)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	struct ucred cred = { 0 };
 	socklen_t len = sizeof(cred);
 	int fd;
 
-	if (!address)
-		address = CLIENT_DEFAULT_ADDRESS;
 	if (strncmp(address, "unix:", 5) || strlen(address + 5) >= sizeof(at.sun_path))
 		return 0;
 	strcpy(at.sun_path, address + 5);
@@ -225,6 +224,20 @@ pid_t load_peer(const char *address)
 	close(fd);
 	/* the manager's own socket, passed on: nobody's memory that is asked for */
 	return cred.pid == 1 ? 0 : cred.pid;
+}
+
+pid_t load_begin(struct bench *b, const struct ctl_connection *conn, pid_t pid,
+		 struct client_config *config)
+{
+	*config = (struct client_config){
+		.address = conn->address ? conn->address : CLIENT_DEFAULT_ADDRESS,
+		.tls_ca = conn->tls_ca, .tls_cert = conn->tls_cert, .tls_key = conn->tls_key,
+	};
+	if (!pid)
+		pid = load_peer(config->address);
+	if (pid)
+		monitor_add(b->monitor, pid);
+	return pid;
 }
 
 void load_print_memory(struct bench *b, pid_t pid)

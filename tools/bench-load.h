@@ -39,8 +39,12 @@ struct outcome {
 void source_prove(const struct source *s, struct client *client, uint64_t number,
 		  uint64_t timeout_ms, struct outcome *out);
 
-/* The process at the other end of a unix socket, or 0. */
-pid_t load_peer(const char *address);
+/*
+ * Fills in where the service is, and watches its process: pid, or, where that is 0, the one
+ * at the other end of a unix socket.  Which it is, or 0.
+ */
+pid_t load_begin(struct bench *b, const struct ctl_connection *conn, pid_t pid,
+		 struct client_config *config);
 /* What the service's processes and the devices had while it ran. */
 void load_print_memory(struct bench *b, pid_t pid);
 

@@ -282,14 +282,7 @@ int bench_stress(struct bench *bench, int argc, char **argv)
 	ret = flows(&s, mix, params);
 	if (ret)
 		goto out;
-	s.config = (struct client_config){
-		.address = conn.address ? conn.address : CLIENT_DEFAULT_ADDRESS,
-		.tls_ca = conn.tls_ca, .tls_cert = conn.tls_cert, .tls_key = conn.tls_key,
-	};
-	if (!pid)
-		pid = load_peer(conn.address);
-	if (pid)
-		monitor_add(bench->monitor, pid);
+	pid = load_begin(bench, &conn, pid, &s.config);
 	monitor_gpu_busy(bench->monitor);
 	start = bench_ns();
 	drive(&s, ms);
