@@ -8,12 +8,12 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include "lib/request_json.h"
 #include "plugin/api/cuzk_engine.h"
+#include "t/quiet.h"
 #include "t/tap.h"
 
 static const struct cuzk_engine_ops *ops;
@@ -170,15 +170,10 @@ static void load_engine(void)
 
 static int run_quietly(char **argv, int argc)
 {
-	int out = dup(1), null = open("/dev/null", O_WRONLY), ret;
+	int out = quiet_begin(), ret;
 
-	fflush(stdout);
-	dup2(null, 1);
 	ret = ops->command(&host, argc, argv);
-	fflush(stdout);
-	dup2(out, 1);
-	close(out);
-	close(null);
+	quiet_end(out);
 	return ret;
 }
 

@@ -8,13 +8,13 @@
  * Tests fault class "GPU returns a wrong answer".
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include "engine/groth16/command.h"
 #include "engine/groth16/instance.h"
 #include "engine/groth16/request.h"
+#include "t/quiet.h"
 #include "t/tap.h"
 
 static pthread_mutex_t host_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -121,15 +121,10 @@ static void make_params(char *dir)
 {
 	char *make[] = { "params", "make", "window-2k", "--toxic", "48577,22580,53332,5481,3673",
 			 "--out", dir };
-	int out = dup(1), null = open("/dev/null", O_WRONLY);
+	int out = quiet_begin();
 
-	fflush(stdout);
-	dup2(null, 1);
 	command_run(&host, 7, make);
-	fflush(stdout);
-	dup2(out, 1);
-	close(out);
-	close(null);
+	quiet_end(out);
 }
 
 int main(void)

@@ -17,6 +17,7 @@
 #include "lib/crc32c.h"
 #include "lib/request_json.h"
 #include "plugin/api/cuzk_engine.h"
+#include "t/quiet.h"
 #include "t/tap.h"
 
 #define CIRCUIT "winning-2k"
@@ -162,15 +163,10 @@ static void load_engine(void)
 static bool make_params(void)
 {
 	char *make[] = { "params", "make", CIRCUIT, "--out", dir };
-	int out = dup(1), null = open("/dev/null", O_WRONLY | O_CLOEXEC), ret;
+	int out = quiet_begin(), ret;
 
-	fflush(stdout);
-	dup2(null, 1);
 	ret = ops->command(&host, 5, make);
-	fflush(stdout);
-	dup2(out, 1);
-	close(out);
-	close(null);
+	quiet_end(out);
 	return !ret;
 }
 

@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <execinfo.h>
-#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,6 +19,7 @@
 #include "engine/groth16/command.h"
 #include "engine/groth16/instance.h"
 #include "engine/groth16/request.h"
+#include "t/quiet.h"
 #include "t/tap.h"
 
 #define BIG ((size_t)1 << 20)
@@ -236,15 +236,10 @@ static struct cuzk_host host = {
 static int make_params(char *dir, char *circuit)
 {
 	char *make[] = { "params", "make", circuit, "--out", dir };
-	int out = dup(1), null = open("/dev/null", O_WRONLY), ret;
+	int out = quiet_begin(), ret;
 
-	fflush(stdout);
-	dup2(null, 1);
 	ret = command_run(&host, 5, make);
-	fflush(stdout);
-	dup2(out, 1);
-	close(out);
-	close(null);
+	quiet_end(out);
 	return ret;
 }
 
