@@ -27,16 +27,20 @@ static bool is_cpu(const struct worker *w)
 	return !w->device->gpu;
 }
 
+enum which { ANY, ONLY_CPU, ONLY_GPU };
+
 /* Could another worker than those in the mask take the job, now or after its restart? */
 static bool others_serve(const struct service *svc, const struct job *job, uint64_t mask,
-			 bool cpu_only)
+			 enum which which)
 {
 	uint32_t i;
 
 	for (i = 0; i < svc->n_workers; i++) {
 		const struct worker *w = &svc->workers[i];
 
-		if (mask >> i & 1 || (cpu_only && !is_cpu(w)) || worker_hopeless(w))
+		if (mask >> i & 1 || worker_hopeless(w))
+			continue;
+		if (which != ANY && is_cpu(w) != (which == ONLY_CPU))
 			continue;
 		if (worker_serves(w, job))
 			return true;
@@ -54,10 +58,14 @@ bool retry_allows(const struct service *svc, const struct worker *w, const struc
 	if (!part->failures)
 		return true;
 	if (part->failures >= CPU_AFTER && !is_cpu(w) &&
-	    others_serve(svc, job, part->failed_twice, true))
+	    others_serve(svc, job, part->failed_twice, ONLY_CPU))
+		return false;
+	/* a GPU that is slow to admit comes before a CPU that is not */
+	if (part->failures < CPU_AFTER && is_cpu(w) && !(part->failed_once & bit) &&
+	    others_serve(svc, job, part->failed_twice, ONLY_GPU))
 		return false;
 	/* where it failed twice it goes again only when nobody else is left */
-	return !(part->failed_twice & bit) || !others_serve(svc, job, part->failed_twice, false);
+	return !(part->failed_twice & bit) || !others_serve(svc, job, part->failed_twice, ANY);
 }
 
 static struct log_fields fields_of(const struct worker *w, const struct job *job,
@@ -141,7 +149,7 @@ void retry_failed(struct service *svc, struct worker *w, struct job *job, uint32
 		  result->invalid ? ", an invalid proof was made" : "", text);
 	if (part->failures > svc->config->global.retries ||
 	    (result->cls == CUZK_ERROR_PARAMS &&
-	     !others_serve(svc, job, part->failed_twice, false)))
+	     !others_serve(svc, job, part->failed_twice, ANY)))
 		service_end(svc, job, JOB_FAILED, result->cls, text);
 }
 

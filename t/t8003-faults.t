@@ -194,7 +194,8 @@ m = request("window-post", "way", b"nine again", sector=9)
 r = s.client().prove(m, wait=30)
 equal((r.status, r.proof), ("COMPLETED", null_proof(m)), "three instances that always fail, and a CPU")
 way = [line.split(" goes to ")[1] for line in s.text().splitlines() if " goes to " in line]
-equal(way, ["gpu 0", "gpu 0", "gpu 1", "cpu"], "the way of a partition: the same instance once, another, then the CPU")
+# whichever of the two others admits it first
+equal([w.replace("gpu 2", "gpu 1") for w in way], ["gpu 0", "gpu 0", "gpu 1", "cpu"], "the way of a partition: the same instance once, another, then the CPU")
 s.stop()
 
 # no instance left
