@@ -8,13 +8,13 @@
 #define MSM_KERNELS(g, F, add_blocks)							\
 extern "C" __global__ __launch_bounds__(256)						\
 void msm_round_counts_##g(const uint32_t *starts, uint32_t n_keys,			\
-		const affine_at<F> *points, const uint32_t *values, int clear,		\
+		struct point_list<F> points, const uint32_t *values, int clear,		\
 		affine_at<F> *buckets, uint32_t *counts)				\
 {											\
 	msm_round_counts_body<F>(starts, n_keys, points, values, clear, buckets, counts); \
 }											\
 extern "C" __global__ __launch_bounds__(ADD_THREADS)						\
-void msm_add_forward_##g(const affine_at<F> *points, const uint32_t *values,		\
+void msm_add_forward_##g(struct point_list<F> points, const uint32_t *values,		\
 		const uint32_t *pairs, uint32_t n_slots, uint32_t n_threads,		\
 		stored<F> *prefix, stored<F> *totals)					\
 {											\
@@ -27,9 +27,9 @@ void msm_invert_##g(stored<F> *totals, uint32_t n, uint32_t n_threads,			\
 	msm_invert_body<F>(totals, n, n_threads, scratch);				\
 }											\
 extern "C" __global__ __launch_bounds__(ADD_THREADS, add_blocks)				\
-void msm_add_backward_##g(const affine_at<F> *points, const uint32_t *values,		\
+void msm_add_backward_##g(struct point_list<F> points, const uint32_t *values,		\
 		const uint32_t *pairs, uint32_t n_slots, uint32_t n_threads,		\
-		const stored<F> *prefix, const stored<F> *totals, affine_at<F> *out)	\
+		const stored<F> *prefix, const stored<F> *totals, struct point_list<F> out) \
 {											\
 	msm_add_backward_body<F>(points, values, pairs, n_slots, n_threads, prefix,	\
 				 totals, out);						\

@@ -223,24 +223,48 @@ static int sort_pairs(struct cuda_ctx *ctx, struct msm_work *w, uint32_t n, uint
 
 /* ---- rounds ---- */
 
-/* out[i] = the addition that slot i asks for */
-static int add_slots(struct cuda_ctx *ctx, const struct group_kernels *g, CUdeviceptr points,
-		     CUdeviceptr values, CUdeviceptr pairs, uint32_t slots, CUdeviceptr prefix,
-		     CUdeviceptr totals, CUdeviceptr scratch, CUdeviceptr out)
-{
-	uint32_t threads = add_threads(ctx, slots), inversions = inversions_for(ctx, threads);
-	int r;
+/* The kernels' struct point_list. */
+struct point_list {
+	CUdeviceptr x, y;
+	uint32_t step;			/* in coordinates */
+};
 
-	r = cuda_launch(ctx, g->add_forward, group_blocks(g, threads), ADD_THREADS, 0,
-			(void *[]){ &points, &values, &pairs, &slots, &threads, &prefix, &totals });
-	if (!r)
-		r = cuda_launch(ctx, g->invert, group_blocks(g, inversions), ADD_THREADS, 0,
-				(void *[]){ &totals, &threads, &inversions, &scratch });
-	if (!r)
-		r = cuda_launch(ctx, g->add_backward, group_blocks(g, threads), ADD_THREADS, 0,
-				(void *[]){ &points, &values, &pairs, &slots, &threads, &prefix,
-					    &totals, &out });
-	return r;
+static struct point_list points_together(const struct group_kernels *g, CUdeviceptr points)
+{
+	return (struct point_list){ points, points + g->field, 2 };
+}
+
+static struct point_list points_apart(const struct group_kernels *g, CUdeviceptr x, uint32_t n)
+{
+	return (struct point_list){ x, x + g->field * n, 1 };
+}
+
+/* The additions of a round, and what they are made with. */
+struct round {
+	struct point_list points;
+	CUdeviceptr values, pairs;
+	uint32_t slots;
+	CUdeviceptr prefix, totals, scratch;
+};
+
+/* out[i] = the addition that slot i asks for */
+static int add_slots(struct cuda_ctx *ctx, const struct group_kernels *g, struct round *r,
+		     struct point_list out)
+{
+	uint32_t threads = add_threads(ctx, r->slots), inversions = inversions_for(ctx, threads);
+	int ret;
+
+	ret = cuda_launch(ctx, g->add_forward, group_blocks(g, threads), ADD_THREADS, 0,
+			  (void *[]){ &r->points, &r->values, &r->pairs, &r->slots, &threads,
+				      &r->prefix, &r->totals });
+	if (!ret)
+		ret = cuda_launch(ctx, g->invert, group_blocks(g, inversions), ADD_THREADS, 0,
+				  (void *[]){ &r->totals, &threads, &inversions, &r->scratch });
+	if (!ret)
+		ret = cuda_launch(ctx, g->add_backward, group_blocks(g, threads), ADD_THREADS, 0,
+				  (void *[]){ &r->points, &r->values, &r->pairs, &r->slots,
+					      &threads, &r->prefix, &r->totals, &out });
+	return ret;
 }
 
 uint64_t msm_join_bytes(const struct cuda_ctx *ctx, enum cuda_group group, uint64_t n)
@@ -253,71 +277,95 @@ uint64_t msm_join_bytes(const struct cuda_ctx *ctx, enum cuda_group group, uint6
 int msm_join(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points, uint32_t n)
 {
 	const struct group_kernels *g = &groups[group];
-	CUdeviceptr values = 0, pairs = 0, prefix = 0, totals = 0, scratch = 0;
+	struct round round = { .points = points_together(g, points), .slots = n };
 	uint64_t share = g->field * add_threads(ctx, n);
 	int r;
 
-	r = cuda_alloc(ctx, &values, 8 * (uint64_t)n);
+	r = cuda_alloc(ctx, &round.values, 8 * (uint64_t)n);
 	if (!r)
-		r = cuda_alloc(ctx, &pairs, 4 * (uint64_t)n);
+		r = cuda_alloc(ctx, &round.pairs, 4 * (uint64_t)n);
 	if (!r)
-		r = cuda_alloc(ctx, &prefix, g->field * n);
+		r = cuda_alloc(ctx, &round.prefix, g->field * n);
 	if (!r)
-		r = cuda_alloc(ctx, &totals, share);
+		r = cuda_alloc(ctx, &round.totals, share);
 	if (!r)
-		r = cuda_alloc(ctx, &scratch, share);
+		r = cuda_alloc(ctx, &round.scratch, share);
 	if (!r)
-		r = CUDA_RUN(ctx, msm_join_pairs, n, THREADS, &n, &n, &values, &pairs);
+		r = CUDA_RUN(ctx, msm_join_pairs, n, THREADS, &n, &n, &round.values, &round.pairs);
 	/* a thread reads its slot's points before it writes the sum over the first */
 	if (!r)
-		r = add_slots(ctx, g, points, values, pairs, n, prefix, totals, scratch, points);
-	cuda_free(ctx, values);
-	cuda_free(ctx, pairs);
-	cuda_free(ctx, prefix);
-	cuda_free(ctx, totals);
-	cuda_free(ctx, scratch);
+		r = add_slots(ctx, g, &round, round.points);
+	cuda_free(ctx, round.values);
+	cuda_free(ctx, round.pairs);
+	cuda_free(ctx, round.prefix);
+	cuda_free(ctx, round.totals);
+	cuda_free(ctx, round.scratch);
 	return r;
+}
+
+/* Slots of the next round, of lists whose lengths the host knows. */
+static uint32_t halve(uint32_t *lengths, uint32_t n)
+{
+	uint32_t sum = 0, i;
+
+	for (i = 0; i < n; i++) {
+		lengths[i] = lengths[i] > 1 ? (lengths[i] + 1) / 2 : 0;
+		sum += lengths[i];
+	}
+	return sum;
+}
+
+/* The same from the device, which is waited for. */
+static int count_slots(struct cuda_ctx *ctx, const struct msm_work *w, CUdeviceptr next,
+		       uint32_t *slots)
+{
+	if (!w->lengths)
+		return cuda_copy_down(ctx, slots, next + 4 * (uint64_t)w->n_keys, 4);
+	*slots = halve(w->lengths, w->n_keys);
+	return *slots ? 0 : cuda_wait(ctx);
 }
 
 int msm_reduce_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 		     struct msm_work *w, uint32_t n)
 {
 	const struct group_kernels *g = &groups[group];
-	CUdeviceptr values = w->values[0];
+	struct round round = {
+		.points = points_together(g, points), .values = w->values[0], .pairs = w->pairs,
+		.prefix = w->prefix, .totals = w->totals, .scratch = w->scratch,
+	};
 	/* keys of the rounds alternate between the two buffers, starts likewise */
 	CUdeviceptr keys = w->keys[0], next_keys = w->keys[1];
 	CUdeviceptr starts = w->starts[0], next = w->starts[1];
 	int clear = 1, side = 0, r;
 
 	for (;;) {
-		uint32_t slots;
-		CUdeviceptr out = w->points[side], t;
+		struct point_list out;
+		CUdeviceptr t;
 
 		r = cuda_launch(ctx, g->round_counts,
 				blocks_for((uint64_t)w->n_keys * g->lanes, THREADS), THREADS, 0,
-				(void *[]){ &starts, &w->n_keys, &points, &values, &clear,
-					    &w->buckets, &w->counts });
+				(void *[]){ &starts, &w->n_keys, &round.points, &round.values,
+					    &clear, &w->buckets, &w->counts });
 		if (!r)
 			r = cuda_scan(ctx, w->counts, next, w->n_keys, w->scan);
 		if (!r)
-			r = cuda_copy_down(ctx, &slots, next + 4 * (uint64_t)w->n_keys, 4);
-		if (r || slots == 0)
+			r = count_slots(ctx, w, next, &round.slots);
+		if (r || round.slots == 0)
 			return r;
 		r = CUDA_RUN(ctx, msm_round_pairs, blocks_for(n, MSM_PAIRS_PER_THREAD), THREADS,
 			     &keys, &n, &w->n_keys, &starts, &next, &w->pairs, &next_keys);
-		if (r)
-			return r;
-		r = add_slots(ctx, g, points, values, w->pairs, slots, w->prefix, w->totals,
-			      w->scratch, out);
+		out = points_apart(g, w->points[side], round.slots);
+		if (!r)
+			r = add_slots(ctx, g, &round, out);
 		if (r)
 			return r;
 		t = keys, keys = next_keys, next_keys = t;
 		t = starts, starts = next, next = t;
-		points = out;
-		values = 0;
+		round.points = out;
+		round.values = 0;
 		side ^= 1;
 		clear = 0;
-		n = slots;
+		n = round.slots;
 	}
 }
 
@@ -500,13 +548,14 @@ int cuda_sum(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 	r = cuda_alloc(ctx, &total, size);
 	for (done = 0; done < n && !r; done += piece) {
 		uint32_t now = (uint32_t)(n - done < piece ? n - done : piece);
-		uint32_t starts[2] = { 0, now };
+		uint32_t starts[2] = { 0, now }, length = now;
 		struct msm_work w;
 
 		r = msm_work_alloc(ctx, group, now, 1, &w);
 		if (r)
 			break;
 		w.buckets = total;
+		w.lengths = &length;
 		/* one list: every key is 0 */
 		r = cuda_clear(ctx, w.keys[0], 4ull * now);
 		if (!r)

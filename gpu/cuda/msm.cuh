@@ -162,24 +162,42 @@ static __device__ __forceinline__ uint32_t point_name(const uint32_t *values, ui
 	return values ? values[i] : i;
 }
 
+/*
+ * Points by place: coordinates of point i at x[i * step] and y[i * step].  Where they
+ * lie in one array of points, step is 2.  Between rounds x and y lie apart, step 1:
+ * forward reads no more than it needs.
+ */
+template <class F> struct point_list {
+	stored<F> *x, *y;
+	uint32_t step;
+};
+
 template <class F>
-static __device__ __forceinline__ F load_x(const affine_at<F> *points, uint32_t name)
+static __device__ __forceinline__ F load_x(const point_list<F> &points, uint32_t name)
 {
-	return f_memory<F>::load(points[name & MSM_INDEX].x);
+	return f_memory<F>::load(points.x[(uint64_t)(name & MSM_INDEX) * points.step]);
 }
 
 template <class F>
-static __device__ __forceinline__ F load_y(const affine_at<F> *points, uint32_t name)
+static __device__ __forceinline__ F load_y(const point_list<F> &points, uint32_t name)
 {
-	F y = f_memory<F>::load(points[name & MSM_INDEX].y);
+	F y = f_memory<F>::load(points.y[(uint64_t)(name & MSM_INDEX) * points.step]);
 
 	return name & MSM_SIGN ? f_neg(y) : y;
 }
 
 template <class F>
-static __device__ __forceinline__ affine<F> load_point(const affine_at<F> *points, uint32_t name)
+static __device__ __forceinline__ affine<F> load_point(const point_list<F> &points, uint32_t name)
 {
 	return affine<F>{ load_x<F>(points, name), load_y<F>(points, name) };
+}
+
+template <class F>
+static __device__ __forceinline__ void store_point(const point_list<F> &out, uint32_t i,
+		const affine<F> &p)
+{
+	f_memory<F>::store(out.x[(uint64_t)i * out.step], p.x);
+	f_memory<F>::store(out.y[(uint64_t)i * out.step], p.y);
 }
 
 /*
@@ -189,7 +207,7 @@ static __device__ __forceinline__ affine<F> load_point(const affine_at<F> *point
  */
 template <class F>
 static __device__ __forceinline__ void msm_round_counts_body(const uint32_t *starts,
-		uint32_t n_keys, const affine_at<F> *points, const uint32_t *values, int clear,
+		uint32_t n_keys, const point_list<F> &points, const uint32_t *values, int clear,
 		affine_at<F> *buckets, uint32_t *counts)
 {
 	uint32_t k = thread_of<F>();
@@ -289,7 +307,7 @@ static __device__ __forceinline__ struct msm_slot msm_slot_load(const uint32_t *
 
 /* What slot's addition is, and its denominator (1 where there is none). */
 template <class F>
-static __device__ __forceinline__ enum msm_case msm_classify(const affine_at<F> *points,
+static __device__ __forceinline__ enum msm_case msm_classify(const point_list<F> &points,
 		const struct msm_slot &s, F &x1, F &x2, F &d)
 {
 	x1 = load_x<F>(points, s.first);
@@ -319,7 +337,7 @@ static __device__ __forceinline__ enum msm_case msm_classify(const affine_at<F> 
  * before it, totals[t] = of all.
  */
 template <class F>
-static __device__ __forceinline__ void msm_add_forward_body(const affine_at<F> *points,
+static __device__ __forceinline__ void msm_add_forward_body(const point_list<F> &points,
 		const uint32_t *values, const uint32_t *pairs, uint32_t n_slots,
 		uint32_t n_threads, stored<F> *prefix, stored<F> *totals)
 {
@@ -367,10 +385,10 @@ static __device__ __forceinline__ void msm_invert_body(stored<F> *totals, uint32
 }
 
 template <class F>
-static __device__ __forceinline__ void msm_add_backward_body(const affine_at<F> *points,
+static __device__ __forceinline__ void msm_add_backward_body(const point_list<F> &points,
 		const uint32_t *values, const uint32_t *pairs, uint32_t n_slots,
 		uint32_t n_threads, const stored<F> *prefix, const stored<F> *totals,
-		affine_at<F> *out)
+		const point_list<F> &out)
 {
 	uint32_t t = thread_of<F>();
 	uint32_t slot;
@@ -400,13 +418,13 @@ static __device__ __forceinline__ void msm_add_backward_body(const affine_at<F> 
 			lambda = f_mul(lambda, d);
 			r.x = f_sub(f_sub(f_sqr(lambda), x1), x2);
 			r.y = f_sub(f_mul(lambda, f_sub(x1, r.x)), y1);
-			store_affine(out[slot], r);
+			store_point(out, slot, r);
 		} else if (what == MSM_CANCEL) {
-			store_affine(out[slot], affine_inf<F>());
+			store_point(out, slot, affine_inf<F>());
 		} else {
 			uint32_t name = what == MSM_SECOND ? s.second : s.first;
 
-			store_affine(out[slot], load_point<F>(points, name));
+			store_point(out, slot, load_point<F>(points, name));
 		}
 		if (slot < n_threads)
 			break;

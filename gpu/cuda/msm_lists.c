@@ -60,7 +60,8 @@ static int cut_lists(struct lists *l)
 	}
 }
 
-static int put_lists(const struct lists *l, uint64_t part, struct msm_work *w)
+static int put_lists(const struct lists *l, uint64_t part, struct msm_work *w,
+		     uint32_t lengths[CUDA_LISTS])
 {
 	struct cuda_ctx *ctx = l->ctx;
 	uint32_t starts[CUDA_LISTS + 1] = { 0 };
@@ -72,6 +73,7 @@ static int put_lists(const struct lists *l, uint64_t part, struct msm_work *w)
 		uint64_t n = part_begin(l, j, part + 1) - first, at = 4 * (uint64_t)starts[j];
 
 		starts[j + 1] = starts[j] + (uint32_t)n;
+		lengths[j] = (uint32_t)n;
 		if (!n)
 			continue;
 		r = cuda_check(ctx, ctx->drv->copy(w->values[0] + at, l->values[j] + 4 * first,
@@ -87,6 +89,7 @@ static int add_part(const struct lists *l, uint64_t part, CUdeviceptr sums, uint
 		    struct cuda_total *totals)
 {
 	uint64_t size = cuda_point_size(l->group), pairs = part_pairs(l, part);
+	uint32_t lengths[CUDA_LISTS];
 	struct msm_work w;
 	unsigned int j;
 	int r;
@@ -97,7 +100,8 @@ static int add_part(const struct lists *l, uint64_t part, CUdeviceptr sums, uint
 	if (r)
 		return r;
 	w.buckets = sums;
-	r = put_lists(l, part, &w);
+	w.lengths = lengths;
+	r = put_lists(l, part, &w, lengths);
 	if (!r)
 		r = msm_reduce_lists(l->ctx, l->group, l->points, &w, (uint32_t)pairs);
 	if (!r)

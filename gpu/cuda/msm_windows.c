@@ -43,10 +43,13 @@ static void cut_windows(const struct cuda_ctx *ctx, enum cuda_group group, uint6
 		cut->per_batch++;
 }
 
+/* Pairs that fill a device: more at once only save launches. */
+#define PAIRS_ENOUGH (1ull << 26)
+
 uint64_t cuda_windows_bytes(const struct cuda_ctx *ctx, enum cuda_group group, uint64_t n)
 {
 	int c = msm_choose_window(n), windows = (MSM_SCALAR_BITS + c - 1) / c;
-	uint64_t together = n ? MSM_GROUP_PAIRS / n : 1;
+	uint64_t together = n ? PAIRS_ENOUGH / n : 1;
 
 	if (together > (uint64_t)windows)
 		together = (uint64_t)windows;

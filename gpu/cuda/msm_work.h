@@ -14,7 +14,7 @@
 #define MSM_MAX_WINDOW 22
 #define MSM_MAX_WINDOWS CUDA_WINDOWS	/* c >= 4 */
 /* pairs sorted at once: more windows together for short sums, one for long */
-#define MSM_GROUP_PAIRS (1ull << 26)
+#define MSM_GROUP_PAIRS (1ull << 28)
 /* buckets summed at once: enough to fill the device, bounded for the memory */
 #define MSM_BATCH_BUCKETS (1ull << 22)
 
@@ -38,6 +38,7 @@ struct msm_work {
 	CUdeviceptr starts[2], counts, scan;
 	CUdeviceptr pairs, points[2], prefix, totals, scratch;
 	CUdeviceptr buckets;		/* the caller's, n_keys points */
+	uint32_t *lengths;		/* NULL, or the caller's: of the n_keys lists, used up */
 };
 
 uint64_t msm_work_bytes(const struct cuda_ctx *ctx, enum cuda_group group, uint64_t pairs,
