@@ -154,7 +154,7 @@ struct journal_conversion {
 	uint64_t unread;	/* bytes from the first damaged or torn record on */
 };
 
-/* Before journal_file_open(): makes today's format of format 01, whose file stays as JOURNAL_ASIDE. */
+/* Before journal_file_open(): format 01 becomes today's; its file stays as JOURNAL_ASIDE. */
 int journal_convert(int dir_fd, struct journal_conversion *done);
 
 #endif

@@ -527,7 +527,8 @@ static int convert(struct journal *j, const char *dir, char *text)
 		   done.records, dir);
 	if (done.unread)
 		log_warning("journal: %" PRIu64 " bytes of %s/" JOURNAL_ASIDE
-			    " from a damaged or torn record on are not taken; jobs in them are lost",
+			    " from a damaged or torn record on are not taken; jobs in them are "
+			    "lost",
 			    done.unread, dir);
 	return 0;
 }

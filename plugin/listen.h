@@ -15,7 +15,7 @@
 
 #include <systemd/sd-event.h>
 
-#define LISTEN_KEPT "cuzk-listen"	/* what sockets of ours are called in the descriptor store */
+#define LISTEN_KEPT "cuzk-listen"	/* our sockets' name in the descriptor store */
 
 struct listener;
 

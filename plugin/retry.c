@@ -133,7 +133,8 @@ void retry_failed(struct service *svc, struct worker *w, struct job *job, uint32
 		if (part->shortages < SHORTAGES_MAX) {
 			shortage(svc, w, job, part);
 			log_event(LOG_WARNING, &f,
-				  "job %s: partition %u on %s waits for memory: %s", job->id, partition, instance_name(w->inst), text);
+				  "job %s: partition %u on %s waits for memory: %s", job->id,
+				  partition, instance_name(w->inst), text);
 			return;
 		}
 		break;

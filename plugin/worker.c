@@ -80,8 +80,8 @@ static bool fits_budget(struct worker *w, struct job *job, const struct cuzk_pla
 	if (!st.host_budget || plan->host_bytes <= st.host_budget)
 		return true;
 	worker_free_task(w, job);
-	snprintf(why.text, sizeof(why.text), "scheduler: a partition of %.64s needs %.1f MiB of host "
-		 "memory, the budget of %.64s is %.1f MiB: raise %s", plan->circuit,
+	snprintf(why.text, sizeof(why.text), "scheduler: a partition of %.64s needs %.1f MiB of "
+		 "host memory, the budget of %.64s is %.1f MiB: raise %s", plan->circuit,
 		 plan->host_bytes / 1048576.0, instance_name(w->inst), st.host_budget / 1048576.0,
 		 w->device->host_budget ? "host_budget" :
 		 "host_memory, or what the service may use (MemoryMax=, the machine)");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* fuzz-journal.c - the file of the journal: read, compacted, read again it holds the same; converted */
+/* fuzz-journal.c - the file of the journal: compacted it holds the same; format 01 converted */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -43,7 +43,7 @@ static void make_file(int dir, const uint8_t *data, size_t size)
 	close(fd);
 }
 
-/* The same bytes behind the head of format 01: what is converted opens, and nothing in it is damaged. */
+/* The same bytes behind the head of format 01: what is converted opens. */
 static void convert(int dir, const uint8_t *data, size_t size)
 {
 	int fd = openat(dir, "journal", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -51,7 +51,8 @@ static void convert(int dir, const uint8_t *data, size_t size)
 	struct journal_file file;
 	const char *what;
 
-	if (fd < 0 || write(fd, "cuzk journal 01\n", 16) != 16 || write(fd, data, size) != (ssize_t)size)
+	if (fd < 0 || write(fd, "cuzk journal 01\n", 16) != 16 ||
+	    write(fd, data, size) != (ssize_t)size)
 		abort();
 	close(fd);
 	if (journal_convert(dir, &done) || !done.converted || done.unread > size)
