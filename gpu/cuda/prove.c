@@ -164,6 +164,18 @@ static void stage_since(struct gpu *gpu, struct gpu_job *job, enum gpu_stage sta
 	device_memory(gpu);
 }
 
+static int evaluate(struct gpu *gpu, struct gpu_job *job, const struct vectors *v)
+{
+	uint64_t t = device_now_ns();
+	int r;
+
+	r = device_progress(gpu, GPU_STAGE_EVALUATE, 0, 1);
+	if (!r)
+		r = cuda_evaluate(gpu, job->cs, &job->w, v->a, v->b, 0, NULL);
+	stage_since(gpu, job, GPU_STAGE_EVALUATE, t);
+	return r;
+}
+
 /* a and b to h, or where there is none to a, in the order of the points */
 static int make_h(struct gpu *gpu, struct gpu_job *job, const struct vectors *v)
 {
@@ -172,13 +184,7 @@ static int make_h(struct gpu *gpu, struct gpu_job *job, const struct vectors *v)
 	uint64_t t = device_now_ns();
 	int r;
 
-	r = device_progress(gpu, GPU_STAGE_EVALUATE, 0, 1);
-	if (!r)
-		r = cuda_evaluate(gpu, job->cs, &job->w, v->a, v->b, 0, NULL);
-	stage_since(gpu, job, GPU_STAGE_EVALUATE, t);
-	if (!r)
-		r = device_progress(gpu, GPU_STAGE_NTT, 0, 1);
-	t = device_now_ns();
+	r = device_progress(gpu, GPU_STAGE_NTT, 0, 1);
 	if (!r)
 		r = cuda_quotient(gpu->ntt, v->a, v->b, v->h ? v->h : v->a, log_n, srs->h_basis);
 	/* points that stay on the device lie in its order, others in their own */
@@ -338,9 +344,11 @@ static int sum_alone(struct gpu *gpu, struct gpu_job *job, struct vectors *v, st
 	const struct gpu_srs *srs = job->srs;
 	struct cuda_feed feed = { NULL };
 	uint64_t t;
-	int r = 0;
+	int r;
 
-	if (!srs->resident[CUDA_VECTOR_H])
+	/* before the points: what it sends is little, and would wait for all of theirs */
+	r = evaluate(gpu, job, v);
+	if (!r && !srs->resident[CUDA_VECTOR_H])
 		r = cuda_stream_begin(gpu, srs, &feed);
 	/* no room beside the vectors: the first points come when two of them are gone */
 	if (r == -ENOMEM)
@@ -381,7 +389,9 @@ static int sum_together(struct gpu *gpu, struct gpu_job *job, struct vectors *v,
 		goto out;
 	}
 	gpu->n_together++;
-	r = make_h(gpu, job, v);
+	r = evaluate(gpu, job, v);
+	if (!r)
+		r = make_h(gpu, job, v);
 	start = device_now_ns();
 	if (!r)
 		r = device_progress(gpu, GPU_STAGE_MSM_H, 0, job->srs->n[CUDA_VECTOR_H]);
