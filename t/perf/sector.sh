@@ -7,7 +7,8 @@
 # BINDIR has bench-sector, u-cuda-prove and u-cuda-stream (a build's t/perf and t, or
 # carried copies).  Every proof is verified; those of t/data are compared byte by byte.
 # Parameters are made on the device.  small: the 2 KiB sectors only; large: the
-# 32 GiB ones only.  ROUNDS and BASES (powers coset) say how often and with what.
+# 32 GiB ones only.  ROUNDS and BASES (powers coset) say how often and with what,
+# URGENT_VRAM (all 16384) with how much memory urgent proofs are tried.
 set -u
 src=${CUZK_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 bin=$1
@@ -67,9 +68,10 @@ if [ "${2:-}" != small ]; then
 		section "basis $basis: what streaming should cost, and does"
 		run python3 "$src/t/perf/stream-model.py" "$tmp/$basis" "$tmp/${basis}16384"
 	done
-	section "50 urgent winning-32g beside it"
-	for vram in "" 16384; do
-		run "$bin/bench-sector" --golden "$data/porep-32g" ${vram:+--vram $vram} \
+	section "50 urgent winning-32g beside it, basis $basis"
+	for vram in ${URGENT_VRAM:-all 16384}; do
+		[ $vram = all ] && vram=
+		run "$bin/bench-sector" --golden "$data/porep-32g" ${vram:+--vram $vram} --basis $basis \
 			--urgent "$data/requests/winning-32g.json" \
 			--urgent-golden "$data/winning-32g/winning-32g.proof" --c1 "$tmp/c1.json"
 	done

@@ -7,7 +7,7 @@
 # BINDIR has bench-sector (a build's t/perf, or a carried copy).  DEVICE is a UUID
 # or a PCI address; without, the first two that nvidia-smi lists.  Prints the
 # speed-up; every proof is verified and compared with the golden ones.
-# ROUNDS (2) of each are made.
+# ROUNDS (2) of each are made, with parameters of BASIS (coset, or powers).
 set -u
 src=${CUZK_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 bin=$1
@@ -28,5 +28,5 @@ import lzma, shutil, sys
 shutil.copyfileobj(lzma.open(sys.argv[1]), open(sys.argv[2], "wb"))' \
 	"$data/porep-32g/c1.json.xz" "$tmp/c1.json"
 # identifiers have no spaces
-"$bin/bench-sector" $devices --rounds "${ROUNDS:-2}" --golden "$data/porep-32g" \
+"$bin/bench-sector" $devices --rounds "${ROUNDS:-2}" --basis "${BASIS:-coset}" --golden "$data/porep-32g" \
 	--c1 "$tmp/c1.json"
