@@ -13,6 +13,8 @@
 
 /* Upper bound of the bytes that len characters give. */
 #define BASE64_BOUND(len) (((len) / 4 + 1) * 3)
+/* The bytes that len characters without padding give. */
+#define BASE64_BYTES(len) ((len) / 4 * 3 + (len) % 4 * 3 / 4)
 
 /*
  * Decodes all of text.  out has room for BASE64_BOUND(len) bytes.
@@ -28,8 +30,17 @@ struct base64_reader {
 };
 
 void base64_open(struct base64_reader *r, const char *text, size_t len);
-/* 0 bytes: the end.  -EINVAL: r->pos is the offset of the wrong character. */
+/*
+ * 0 bytes: the end.  -EINVAL: r->pos is the offset of the wrong character; what stands before its
+ * group came with the calls before.
+ */
 int base64_read(struct base64_reader *r, uint8_t *out, size_t max, size_t *out_len);
+
+/*
+ * Goes to byte at of what the text gives, which is at most its end.  Reading goes on with the group
+ * that holds it: so many bytes of what comes next stand before it.
+ */
+unsigned int base64_seek(struct base64_reader *r, size_t at);
 
 /* Standard alphabet with padding, no NUL; out has BASE64_LENGTH(len) characters. */
 #define BASE64_LENGTH(len) (((len) + 2) / 3 * 4)

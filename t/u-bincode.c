@@ -77,8 +77,70 @@ static void test_base64(void)
 	ok(len == 16 && !memcmp(all, "foobarbazquxquux", 16), "by pieces");
 }
 
+/* Texts long enough to be decoded many characters at a time. */
+static void test_long_base64(void)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_";
+	uint8_t bytes[150], out[BASE64_BOUND(200)], *exact;
+	char text[200];
+	struct base64_reader r;
+	size_t i, k, n, bad, good = 0, all = 0;
+
+	for (i = 0; i < sizeof(bytes); i++)
+		bytes[i] = i * i * 7 + i / 3;
+	base64_encode(text, bytes, sizeof(bytes));
+	for (i = 0; i < sizeof(text); i++)	/* half of it in the other alphabet */
+		if (i % 2)
+			text[i] = text[i] == '+' ? '-' : text[i] == '/' ? '_' : text[i];
+	for (i = 3; i <= sizeof(bytes); i += 3) {
+		/* memory that ends there, for the sanitizers */
+		exact = malloc(i + 1);
+		base64_open(&r, text, sizeof(text));
+		good += base64_read(&r, exact, i, &n) == 0 && n == i && !memcmp(exact, bytes, i);
+		free(exact);
+		k = base64_seek(&r, i + 1);
+		good += i == sizeof(bytes) || (k == 1 && base64_read(&r, out, 40, &n) == 0 &&
+					       !memcmp(out, bytes + i, n));
+		all += 2;
+	}
+	ok(good == all, "as many bytes as wanted, from anywhere");
+	for (good = all = i = 0; i < sizeof(text); i++) {
+		for (k = 0; k < 256; k++, all++) {
+			const char saved = text[i];
+
+			/* at the end it is padding */
+			if (k == '=' && i == sizeof(text) - 1) {
+				good++;
+				continue;
+			}
+			bool fine = k && strchr(digits, k);
+
+			text[i] = k;
+			if (base64_decode(out, &n, text, sizeof(text), &bad) == 0)
+				good += fine;
+			else
+				good += !fine && bad == i;
+			text[i] = saved;
+		}
+	}
+	ok(good == all, "any wrong character anywhere is named");
+	text[150] = '*';
+	base64_open(&r, text, sizeof(text));
+	ok(base64_read(&r, out, sizeof(out), &n) == 0 && n == 111 && !memcmp(out, bytes, n) &&
+	   base64_read(&r, out, sizeof(out), &n) < 0 && r.pos == 150,
+	   "what stands before it comes first");
+	for (good = i = 0; i < 64; i++) {
+		memset(text, digits[i], 64);
+		good += base64_decode(out, &n, text, 64, NULL) == 0 && out[0] >> 2 == (int)i &&
+			out[47] % 64 == (int)i && out[24] >> 2 == (int)i;
+	}
+	ok(good == 64, "every character has its value");
+}
+
 int main(void)
 {
+	test_long_base64();
 	test_bincode();
 	test_base64();
 	return tap_done();
