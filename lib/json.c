@@ -3,6 +3,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "lib/json.h"
 
@@ -53,8 +56,8 @@ void json_error(const struct json *j, char *buf, size_t size)
 		 j->error ? j->error : "no error");
 }
 
-/* Reads more behind what is in memory and moves it to the front. False: there is none. */
-static bool more(struct json *j)
+/* Reads more behind what is in memory and moves it to the front. False: none, or it is broken. */
+static bool fill(struct json *j)
 {
 	const char *from = j->keep ? j->keep : j->p, *why = NULL;
 	size_t kept = j->end - from, n = 0;
@@ -73,8 +76,8 @@ static bool more(struct json *j)
 	if (j->keep)
 		j->keep = j->buf;
 	if (j->read(j->ctx, j->buf + kept, j->buf_size - kept, &n, &why) < 0) {
-		json_fail(j, why);
-		return false;
+		j->broken = why;
+		n = 0;
 	}
 	j->end += n;
 	if (!n)
@@ -82,10 +85,20 @@ static bool more(struct json *j)
 	return n != 0;
 }
 
-/* As many as n bytes from p on, or all that there are. */
-static inline void need(struct json *j, size_t n)
+/* Where more has to come: the text fails here if it is broken. */
+static bool more(struct json *j)
 {
-	while ((size_t)(j->end - j->p) < n && more(j))
+	if (fill(j))
+		return true;
+	if (j->broken)
+		json_fail(j, j->broken);
+	return false;
+}
+
+/* As many as n bytes from p on, or all that there are: perhaps they are not needed. */
+static inline void want(struct json *j, size_t n)
+{
+	while ((size_t)(j->end - j->p) < n && fill(j))
 		;
 }
 
@@ -125,6 +138,20 @@ enum json_type json_peek(struct json *j)
 	default:
 		return JSON_BAD;
 	}
+}
+
+uint64_t json_tell(struct json *j)
+{
+	skip_space(j);
+	return j->base + (j->p - j->start);
+}
+
+void json_seek(struct json *j, uint64_t at, json_read_fn read)
+{
+	j->start = j->p = j->end = j->buf;
+	j->base = at;
+	j->read = read;
+	j->broken = NULL;
 }
 
 static int open_nested(struct json *j, bool object)
@@ -216,6 +243,36 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+#ifdef __SSE2__
+/* 0xff for each byte that needs a look. */
+static inline __m128i special(const char *p)
+{
+	__m128i v = _mm_loadu_si128((const __m128i *)p);
+
+	/* signed: below a space are control characters, and what is not ASCII */
+	return _mm_or_si128(_mm_cmplt_epi8(v, _mm_set1_epi8(' ')),
+			    _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')),
+					 _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'))));
+}
+
+/* Behind the bytes of a string that need no look, sixteen at a time, or 64 in a long one. */
+static const char *skip_plain(const char *p, const char *end)
+{
+	unsigned int found;
+
+	for (; end - p >= 16; p += 16) {
+		found = _mm_movemask_epi8(special(p));
+		if (found)
+			return p + __builtin_ctz(found);
+		for (; end - p >= 80; p += 64)
+			if (_mm_movemask_epi8(_mm_or_si128(
+					_mm_or_si128(special(p + 16), special(p + 32)),
+					_mm_or_si128(special(p + 48), special(p + 64)))))
+				break;
+	}
+	return p;
+}
+#else
 /* Behind the bytes of a string that need no look, eight at a time. */
 static const char *skip_plain(const char *p, const char *end)
 {
@@ -233,6 +290,7 @@ static const char *skip_plain(const char *p, const char *end)
 	}
 	return p;
 }
+#endif
 
 /* Length of the character of two to four bytes at p (Unicode, table 3-7); 0: none. */
 static size_t utf8_len(const char *s, const char *end)
@@ -280,7 +338,7 @@ static const char *string_end(struct json *j, bool *escaped, const char **bad, c
 		}
 		if ((unsigned char)*p >= 0x80) {
 			n = utf8_len(p, j->end);
-			if (!n && j->end - p < 4 && j->read)
+			if (!n && j->end - p < 4 && (j->read || j->broken))
 				return j->end;
 			if (!n) {
 				*why = "a string is not UTF-8";
@@ -326,6 +384,9 @@ int json_string(struct json *j, struct json_str *str)
 		j->p = bad;
 		return json_fail(j, why);
 	}
+	/* the same limit however the pieces fell */
+	if (j->pieces && (size_t)(p + 1 - j->p) > j->buf_size - JSON_READ_MIN)
+		return json_fail(j, "a name, string or number is too long");
 	str->s = j->p + 1;
 	str->len = p - str->s;
 	str->escaped = escaped;
@@ -333,8 +394,10 @@ int json_string(struct json *j, struct json_str *str)
 	return 0;
 }
 
-static bool is_digit(const struct json *j, const char *p)
+static bool is_digit(struct json *j, const char *p)
 {
+	if (p == j->end && j->broken)
+		json_fail(j, j->broken);
 	return p < j->end && *p >= '0' && *p <= '9';
 }
 
@@ -346,7 +409,7 @@ static const char *number_end(struct json *j)
 {
 	const char *p;
 
-	need(j, NUMBER_MAX);
+	want(j, NUMBER_MAX);
 	p = j->p;
 	if (p < j->end && *p == '-')
 		p++;
@@ -372,7 +435,7 @@ static const char *number_end(struct json *j)
 		while (is_digit(j, p))
 			p++;
 	}
-	return j->pieces && p - j->p >= NUMBER_MAX ? NULL : p;
+	return j->error || (j->pieces && p - j->p >= NUMBER_MAX) ? NULL : p;
 }
 
 int json_u64(struct json *j, uint64_t *out)
@@ -401,7 +464,8 @@ static int word(struct json *j, const char *s)
 {
 	size_t len = strlen(s);
 
-	need(j, len);
+	while ((size_t)(j->end - j->p) < len && more(j))
+		;
 	if ((size_t)(j->end - j->p) < len || memcmp(j->p, s, len))
 		return json_fail(j, "expected a value");
 	j->p += len;
@@ -446,7 +510,7 @@ int json_bytes(struct json *j, uint8_t *out, size_t n)
 		return json_fail(j, "expected an array of bytes");
 	/* "[" and n times "255," at most */
 	if (n && n < JSON_BUF_MIN / 4) {
-		need(j, 4 * n + 1);
+		want(j, 4 * n + 1);
 		if ((size_t)(j->end - j->p) > 4 * n)
 			p = bytes_fast(j->p, out, n);
 		if (p) {

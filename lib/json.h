@@ -66,6 +66,7 @@ struct json {
 	const char *error_at;
 	/* by pieces only */
 	json_read_fn read;		/* NULL: nothing more comes */
+	const char *broken;		/* what is wrong behind what is in memory */
 	void *ctx;
 	char *buf;
 	size_t buf_size;
@@ -92,6 +93,10 @@ int json_u64(struct json *j, uint64_t *v);	/* no fraction, no exponent */
 int json_bytes(struct json *j, uint8_t *out, size_t n);	/* an array of n integers, 0..255 */
 int json_bool(struct json *j, bool *v);
 int json_null(struct json *j);
+/* Offset in the text of what is read next, behind white space. */
+uint64_t json_tell(struct json *j);
+/* By pieces: goes on at that offset, where read's next bytes belong.  Nesting stays as it is. */
+void json_seek(struct json *j, uint64_t at, json_read_fn read);
 /* Any value, with everything in it. */
 int json_skip(struct json *j);
 /* The document ends here: 0 or -EBADMSG. */

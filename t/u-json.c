@@ -149,8 +149,10 @@ static void test_pieces(void)
 		"[1,2,3]", "[1,2,3,4,5]", "[1,2,3,256]", "[1,2,3,-4]", "[1,2,3,04]", "[1,2,3,4.0]",
 		"[1,2,3,\"4\"]", "[1,2,,4]", "[1,2,3,4", "1", "[1,2,3,1000]",
 	};
+	/* a number that is cut off has no end */
+	static const int where[15] = { 0, 1, 2, 2, 4, 4, 6, 6, 8, 8, 10, 11, 11, 11, 11 };
 	struct source source;
-	char buf[JSON_BUF_MIN], error[128], longish[2 * JSON_BUF_MIN];
+	char buf[JSON_BUF_MIN], error[128], want[64], longish[2 * JSON_BUF_MIN];
 	uint8_t bytes[4];
 	struct json j;
 	uint64_t n;
@@ -185,11 +187,46 @@ static void test_pieces(void)
 	json_error(&j, error, sizeof(error));
 	ok(!strcmp(error, "byte 0: the source is broken"), "the source's error: %s", error);
 
+	/* what breaks behind a number or an array is no fault of theirs */
+	memset(longish, ' ', sizeof(longish));
+	memcpy(longish, "[[1,2,3,4],567]", 15);
+	for (i = good = 0; i < 15; i++) {
+		longish[i] = '!';
+		source = (struct source){ longish, sizeof(longish), 1 };
+		json_init_pieces(&j, read_source, &source, buf, sizeof(buf));
+		json_array(&j);
+		if (json_next(&j) > 0 && json_bytes(&j, bytes, 4) == 0 && json_next(&j) > 0)
+			json_u64(&j, &n);
+		json_next(&j);
+		json_error(&j, error, sizeof(error));
+		snprintf(want, sizeof(want), "byte %d: the source is broken", where[i]);
+		if (!strcmp(error, want))
+			good++;
+		else
+			diag("%zu: %s", i, error);
+		longish[i] = "[[1,2,3,4],567]"[i];
+	}
+	ok(good == i, "a source that breaks is named where it is needed");
+
 	memset(longish, 'x', sizeof(longish));
 	longish[0] = '"';
 	source = (struct source){ longish, sizeof(longish), 100 };
 	json_init_pieces(&j, read_source, &source, buf, sizeof(buf));
 	ok(json_skip(&j) < 0, "a string longer than the buffer is refused");
+	for (i = 1, n = 0; i < sizeof(buf); i++) {
+		/* the longest that is read in pieces of any size, and one byte more */
+		memset(longish, 'x', sizeof(longish));
+		longish[0] = longish[sizeof(buf) - JSON_READ_MIN - 1] = '"';
+		source = (struct source){ longish, sizeof(buf) - JSON_READ_MIN, i };
+		json_init_pieces(&j, read_source, &source, buf, sizeof(buf));
+		n += json_skip(&j) == 0;
+		longish[sizeof(buf) - JSON_READ_MIN - 1] = 'x';
+		longish[sizeof(buf) - JSON_READ_MIN] = '"';
+		source = (struct source){ longish, sizeof(buf) - JSON_READ_MIN + 1, i };
+		json_init_pieces(&j, read_source, &source, buf, sizeof(buf));
+		n += json_skip(&j) < 0;
+	}
+	ok(n == 2 * (i - 1), "the longest that is read does not depend on the pieces");
 }
 
 static void test_utf8(void)
@@ -212,9 +249,43 @@ static void test_utf8(void)
 	ok(n == i, "UTF-8 is accepted");
 }
 
+/* Strings long enough to be looked at many bytes at a time. */
+static void test_long_strings(void)
+{
+	static const char bad[] = "\"\x01\x1f\n\x80\xff";
+	char text[403];
+	struct json_str s;
+	struct json j;
+	size_t i, k, n = 0, good = 0, all = 0;
+
+	for (i = 0; i < 200; i++) {
+		memset(text, 'x', sizeof(text));
+		text[0] = text[1 + i] = '"';
+		json_init(&j, text, sizeof(text));
+		n += json_string(&j, &s) == 0 && s.len == i && !s.escaped;
+		memcpy(text + 1 + i, "\\\"", 2);
+		text[3 + i + i] = '"';
+		json_init(&j, text, 4 + i + i);
+		n += json_string(&j, &s) == 0 && s.len == i + 2 + i && s.escaped;
+	}
+	ok(n == 2 * i, "a string of any length ends at its quote, and not at an escaped one");
+	for (i = 0; i < 200; i++) {
+		for (k = 0; k < sizeof(bad) - 1; k++, all++) {
+			memset(text, ' ' + i % 2 * ('~' - ' '), sizeof(text));
+			text[0] = text[300] = '"';
+			text[1 + i] = bad[k];
+			json_init(&j, text, 301);
+			good += (json_string(&j, &s) == 0) == !k &&
+				j.p - text == (k ? 1 : 2) + (long)i;
+		}
+	}
+	ok(good == all, "a byte that no string holds is found wherever it is");
+}
+
 int main(void)
 {
 	test_walk();
+	test_long_strings();
 	test_errors();
 	test_pieces();
 	test_utf8();
