@@ -4,7 +4,6 @@
 
 #include "engine/vanilla/sample.h"
 #include "engine/vanilla/vanilla.h"
-#include "lib/base64.h"
 #include "t/vanilla-data.h"
 
 static struct tpool *pool;
@@ -44,18 +43,6 @@ static void test_sample(enum cuzk_proof_kind kind, unsigned int registered, unsi
 	vanilla_sample_free(s);
 }
 
-/* The text of a PoRep sample's C1, NUL-terminated. */
-static char *c1_of(const struct vanilla_sample *s)
-{
-	const char *text = s->req.vanilla_proof.data, *from = strstr(text, "Phase1Out\":\"") + 12;
-	size_t len = strchr(from, '"') - from, n;
-	char *c1 = malloc(BASE64_BOUND(len) + 1);
-
-	base64_decode((uint8_t *)c1, &n, from, len, NULL);
-	c1[n] = '\0';
-	return c1;
-}
-
 static bool c1_admitted(const struct vanilla_sample *s, const char *c1, uint32_t partitions)
 {
 	struct cuzk_request req = s->req;
@@ -72,7 +59,7 @@ static bool c1_admitted(const struct vanilla_sample *s, const char *c1, uint32_t
 /* Changes a byte of the C1's seed. */
 static bool other_seed(const struct vanilla_sample *s, uint32_t partitions)
 {
-	char *c1 = c1_of(s), *d = strstr(c1, "\"seed\":[") + 8;
+	char *c1 = c1_of(&s->req), *d = strstr(c1, "\"seed\":[") + 8;
 	bool good;
 
 	while (d[1] >= '0' && d[1] <= '9')
@@ -86,7 +73,7 @@ static bool other_seed(const struct vanilla_sample *s, uint32_t partitions)
 /* Exchanges the first two partitions of the non-interactive proof. */
 static void test_swapped(const struct vanilla_sample *s)
 {
-	char *c1 = c1_of(s), *a = strstr(c1, "V1\":[[") + 5, *b = strstr(a, "}],[") + 3,
+	char *c1 = c1_of(&s->req), *a = strstr(c1, "V1\":[[") + 5, *b = strstr(a, "}],[") + 3,
 	     *end = strstr(b, "}],[") + 2, *text = malloc(strlen(c1) + 1), *p = text;
 
 	p += sprintf(p, "%.*s%.*s,%.*s%s", (int)(a - c1), c1, (int)(end - b), b,
@@ -109,7 +96,7 @@ static void test_versions(void)
 
 	vanilla_sample_make(CUZK_KIND_POREP, 10, 0, 1, &s);
 	ok(!other_seed(s, 1), "synthetic challenges do: %s", last);
-	c1 = c1_of(s);
+	c1 = c1_of(&s->req);
 	p = strstr(c1, "_Feat_SyntheticPoRep\"");
 	memmove(p, p + 20, strlen(p + 20) + 1);
 	s->req.registered_proof = 0;

@@ -3,6 +3,7 @@
 #ifndef CUZK_T_VANILLA_DATA_H
 #define CUZK_T_VANILLA_DATA_H
 
+#include "lib/base64.h"
 #include "lib/request_json.h"
 #include "plugin/api/cuzk_engine.h"
 #include "t/tap.h"
@@ -142,6 +143,18 @@ static inline char *envelope(uint64_t sector, const char *c1, size_t c1_len, uin
 	*len += sprintf(out + *len, "\",\"SectorSize\":%llu}", (unsigned long long)size);
 	free(text);
 	return out;
+}
+
+/* The C1 in a request's envelope, NUL-terminated. */
+static inline char *c1_of(const struct cuzk_request *req)
+{
+	const char *text = req->vanilla_proof.data, *from = strstr(text, "Phase1Out\":\"") + 12;
+	size_t len = strchr(from, '"') - from, n;
+	char *c1 = malloc(BASE64_BOUND(len) + 1);
+
+	base64_decode((uint8_t *)c1, &n, from, len, NULL);
+	c1[n] = '\0';
+	return c1;
 }
 
 #endif

@@ -7,11 +7,16 @@
 #include "lib/base64.h"
 #include "lib/json.h"
 
+struct c1_ahead;
+
 struct c1_reader {
 	struct vanilla *v;
 	struct c1 *c1;
 	struct json j;
 	struct base64_reader base64;
+	unsigned int drop;			/* bytes to leave out of what comes next */
+	size_t step;				/* bytes that come next, at most */
+	struct c1_ahead *ahead;			/* NULL: all is read in order */
 	struct field_path path;
 	bool have_roots[3];			/* of root_c, root_r, root_d */
 	bool no_memory;
@@ -47,5 +52,23 @@ void c1_fr(struct c1_reader *r, struct fr *x, uint8_t bytes[32]);
 /* One challenge's proof, c1_challenge.c */
 void c1_challenge(struct c1_reader *r, struct porep_challenge_input *in,
 		  struct porep_extra *extra);
+
+/* Reading starts at byte at of the inner text, and ends in the group of byte end - 1. */
+void c1_text(struct c1_reader *r, const struct base64_reader *text, uint64_t at, uint64_t end);
+/* The memory of part, which has been zero. -ENOMEM. */
+int c1_partition_open(const struct sector_shape *shape, struct porep_partition *part);
+void c1_partition_close(struct porep_partition *part);
+
+/*
+ * Reading ahead, c1_ahead.c: r stands before the partitions, whose shape is known.  The pool's
+ * threads read what looks like the challenges from there on, each into its place in v->porep.  NULL
+ * where there is nothing to gain.  This changes neither what is accepted nor what is said about
+ * it: only what was read without a fault, from just where r comes to, counts.
+ */
+struct c1_ahead *c1_ahead_open(struct c1_reader *r, struct tpool *pool);
+/* r is before a challenge: was it read into that place?  Then r is behind it now. */
+bool c1_ahead_take(struct c1_reader *r, unsigned int partition, unsigned int challenge);
+/* Also frees what was opened for partitions that v does not have. */
+void c1_ahead_close(struct c1_ahead *a);
 
 #endif

@@ -142,8 +142,8 @@ struct c1 {
  * Parses the envelope and the C1 in it into v->porep: sizes, counts, order of
  * field elements, equal roots, labels' parents equal to the columns' rows.
  */
-int porep_c1_read(struct vanilla *v, const struct cuzk_request *req, struct c1 *c1,
-		  struct cuzk_error *err);
+int porep_c1_read(struct vanilla *v, const struct cuzk_request *req, struct tpool *pool,
+		  struct c1 *c1, struct cuzk_error *err);
 void porep_free(struct vanilla *v);
 const struct porep_input *porep_input(const struct vanilla *v, uint32_t partition);
 /* From v's registered proof, ticket and comm_d. */

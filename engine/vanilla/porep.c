@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/vanilla/internal.h"
+#include "engine/vanilla/c1.h"
 #include "lib/poseidon/many.h"
 #include "lib/sha256.h"
 
@@ -308,7 +308,7 @@ int porep_admit(struct vanilla *v, const struct cuzk_request *req, struct tpool 
 	struct porep_work w = { .v = v, .c1 = &c1 };
 	struct fr comm_r;
 	unsigned int k, n;
-	int ret = porep_c1_read(v, req, &c1, err);
+	int ret = porep_c1_read(v, req, pool, &c1, err);
 
 	if (!ret)
 		ret = check_replica_id(v, &c1, req->miner_id, err);
@@ -338,10 +338,8 @@ void porep_free(struct vanilla *v)
 {
 	uint32_t k;
 
-	for (k = 0; v->porep && k < v->n_partitions; k++) {
-		free(v->porep[k].extra);
-		free(v->porep[k].arena.mem);
-	}
+	for (k = 0; v->porep && k < v->n_partitions; k++)
+		c1_partition_close(&v->porep[k]);
 	free(v->porep);
 }
 

@@ -4,7 +4,8 @@
  *
  * The inner text is decoded and parsed piece by piece; only field elements
  * and indexes stay, about a fifth of its size.  Members may come in any order,
- * unknown ones are skipped, repeated and missing ones are refused.
+ * unknown ones are skipped, repeated and missing ones are refused.  The text is
+ * read in order, but for challenges that other threads have read before.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,9 +14,8 @@
 
 #include "engine/vanilla/c1.h"
 
-static int partition_open(struct vanilla *v, struct porep_partition *part)
+int c1_partition_open(const struct sector_shape *shape, struct porep_partition *part)
 {
-	const struct sector_shape *shape = v->shape;
 	const unsigned int n = shape->porep_challenges;
 	const size_t rows = shape->layers * sizeof(struct fr);
 	size_t size = n * (ARENA_ROUND(sizeof(*part->challenges)) + N_PARENTS * ARENA_ROUND(rows) +
@@ -24,9 +24,10 @@ static int partition_open(struct vanilla *v, struct porep_partition *part)
 	unsigned int i, p;
 
 	part->extra = calloc(n, sizeof(*part->extra));
-	if (!part->extra || arena_open(&part->arena, size) < 0)
+	if (!part->extra || arena_open(&part->arena, size) < 0) {
+		c1_partition_close(part);
 		return -ENOMEM;
-	v->bytes += size;
+	}
 	part->challenges = arena_take(&part->arena, n * sizeof(*part->challenges));
 	part->input.n_challenges = n;
 	part->input.challenges = part->challenges;
@@ -48,15 +49,23 @@ static int partition_open(struct vanilla *v, struct porep_partition *part)
 	return 0;
 }
 
+void c1_partition_close(struct porep_partition *part)
+{
+	free(part->extra);
+	free(part->arena.mem);
+	memset(part, 0, sizeof(*part));
+}
+
 /* [[challenges] partitions] */
-static void read_partitions(struct c1_reader *r)
+static void read_partitions(struct c1_reader *r, struct tpool *pool)
 {
 	struct vanilla *v = r->v;
 	const unsigned int n = v->shape->porep_challenges;
 	size_t mark, inner;
-	unsigned int i;
+	unsigned int i, k;
 
 	json_array(&r->j);
+	r->ahead = c1_ahead_open(r, pool);
 	while (json_next(&r->j) > 0) {
 		struct porep_partition *part = &v->porep[v->n_partitions];
 
@@ -65,15 +74,17 @@ static void read_partitions(struct c1_reader *r)
 			c1_fail(r, "more partitions than any proof has");
 			return;
 		}
-		v->n_partitions++;
-		if (partition_open(v, part) < 0) {
+		k = v->n_partitions++;
+		if (!part->challenges && c1_partition_open(v->shape, part) < 0) {
 			r->no_memory = true;
 			c1_fail(r, "out of memory");
 			return;
 		}
+		v->bytes += part->arena.size;
 		json_array(&r->j);
 		for (i = 0; c1_element(r, i, n, &inner); i++) {
-			c1_challenge(r, &part->challenges[i], &part->extra[i]);
+			if (!c1_ahead_take(r, k, i))
+				c1_challenge(r, &part->challenges[i], &part->extra[i]);
 			c1_leave(r, inner);
 		}
 		c1_leave(r, mark);
@@ -81,7 +92,7 @@ static void read_partitions(struct c1_reader *r)
 }
 
 /* {"StackedDrg32GiBV1": ...}; the name says the size only */
-static void read_proofs(struct c1_reader *r)
+static void read_proofs(struct c1_reader *r, struct tpool *pool)
 {
 	struct json_str key;
 	char name[32];
@@ -107,7 +118,7 @@ static void read_proofs(struct c1_reader *r)
 		return;
 	}
 	r->v->shape = sector_shape(i);
-	read_partitions(r);
+	read_partitions(r, pool);
 	if (json_key(&r->j, &key) > 0)
 		c1_fail(r, "more than one kind of proof");
 }
@@ -149,7 +160,7 @@ static void read_registered(struct c1_reader *r, uint64_t wanted)
 	v->shape = sector_shape(i % N_SECTOR_SIZES);
 }
 
-static void read_c1(struct c1_reader *r, uint64_t wanted)
+static void read_c1(struct c1_reader *r, uint64_t wanted, struct tpool *pool)
 {
 	static const char *const names[] = {
 		"registered_proof", "vanilla_proofs", "comm_r", "comm_d", "replica_id", "seed",
@@ -168,7 +179,7 @@ static void read_c1(struct c1_reader *r, uint64_t wanted)
 			read_registered(r, wanted);
 			break;
 		case 1:
-			read_proofs(r);
+			read_proofs(r, pool);
 			break;
 		case 2:
 			c1_fr(r, &x, v->comm_r);
@@ -193,8 +204,33 @@ static void read_c1(struct c1_reader *r, uint64_t wanted)
 
 static int read_base64(void *ctx, char *buf, size_t max, size_t *len, const char **why)
 {
+	struct c1_reader *r = ctx;
+	int ret = base64_read(&r->base64, (uint8_t *)buf, max < r->step ? max : r->step, len);
+
 	*why = "Phase1Out is not base64 behind this";
-	return base64_read(ctx, (uint8_t *)buf, max, len);
+	if (ret < 0)
+		return ret;
+	if (r->drop) {
+		*len -= *len < r->drop ? *len : r->drop;
+		memmove(buf, buf + r->drop, *len);
+		r->drop = 0;
+	}
+	if (r->step < sizeof(r->buf))
+		r->step *= 2;
+	return 0;
+}
+
+void c1_text(struct c1_reader *r, const struct base64_reader *text, uint64_t at, uint64_t end)
+{
+	size_t groups = (end + 2) / 3;
+
+	r->base64 = *text;
+	if (groups < text->len / 4)
+		r->base64.len = 4 * groups;
+	r->drop = base64_seek(&r->base64, at);
+	/* behind what others have read, little is needed */
+	r->step = JSON_BUF_MIN;
+	json_seek(&r->j, at, read_base64);
 }
 
 /* {"SectorNum": n, "Phase1Out": "...", "SectorSize": n} */
@@ -261,8 +297,8 @@ static int check_counts(const struct vanilla *v, const struct cuzk_request *req,
 	return 0;
 }
 
-int porep_c1_read(struct vanilla *v, const struct cuzk_request *req, struct c1 *c1,
-		  struct cuzk_error *err)
+int porep_c1_read(struct vanilla *v, const struct cuzk_request *req, struct tpool *pool,
+		  struct c1 *c1, struct cuzk_error *err)
 {
 	struct json_str text = { 0 };
 	struct c1_reader *r;
@@ -290,8 +326,10 @@ int porep_c1_read(struct vanilla *v, const struct cuzk_request *req, struct c1 *
 	r->c1 = c1;
 	field_path_init(&r->path, "");
 	base64_open(&r->base64, text.s, text.len);
-	json_init_pieces(&r->j, read_base64, &r->base64, r->buf, sizeof(r->buf));
-	read_c1(r, req->registered_proof);
+	r->step = sizeof(r->buf);
+	json_init_pieces(&r->j, read_base64, r, r->buf, sizeof(r->buf));
+	read_c1(r, req->registered_proof, pool);
+	c1_ahead_close(r->ahead);
 	if (r->no_memory) {
 		ret = memory_error(err, v->bytes);
 	} else if (r->j.error) {
