@@ -31,8 +31,10 @@ static void random_scalar(struct scalar *s)
 	} while (!scalar_is_canonical(s));
 }
 
-enum mix { RANDOM, SMALL, EQUAL, EXTREME, MIX_COUNT };
-static const char *const mix_names[] = { "random", "0, 1 and 2", "all equal", "near 0 and r" };
+enum mix { RANDOM, SMALL, EQUAL, EXTREME, MIDDLE, MIX_COUNT };
+static const char *const mix_names[] = {
+	"random", "0, 1 and 2", "all equal", "near 0 and r", "near r/2",
+};
 
 static void make_scalars(struct scalar *s, size_t n, enum mix mix)
 {
@@ -57,6 +59,14 @@ static void make_scalars(struct scalar *s, size_t n, enum mix mix)
 			fr_from_u64(&minus, rng() % 4);
 			if (rng() & 1)
 				fr_neg(&minus, &minus);
+			/* near r/2, where no negation makes them smaller */
+			if (mix == MIDDLE) {
+				struct fr half;
+
+				fr_from_u64(&half, 2);
+				fr_inv_vartime(&half, &half);
+				fr_add(&minus, &minus, &half);
+			}
 			fr_to_scalar(&s[i], &minus);
 		}
 	}
@@ -401,6 +411,9 @@ int main(void)
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		for (int m = 0; m < MIX_COUNT; m++)
 			test_g1(sizes[i], m);
+	/* every width of windows that short sums take, with what is largest in them */
+	for (size_t n = 8; n < 2000; n = n * 5 / 3)
+		test_g1(n, MIDDLE);
 	test_g1(5000, RANDOM);
 	test_g2(1, RANDOM);
 	test_g2(100, RANDOM);

@@ -371,13 +371,13 @@ int msm_reduce_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr po
 
 /* ---- windows ---- */
 
-void msm_window_bias(int c, int windows, uint32_t bias[9])
+void msm_window_bias(const struct msm_cut *cut, uint32_t bias[9])
 {
 	int w;
 
 	memset(bias, 0, 9 * sizeof(*bias));
-	for (w = 0; w < windows; w++) {
-		int bit = c * w + c - 1;
+	for (w = 0; w < cut->windows; w++) {
+		int bit = msm_window_bit(cut, w) + msm_window_width(cut, w) - 1;
 
 		if (bit < 9 * 32)
 			bias[bit / 32] |= 1u << (bit % 32);
@@ -416,30 +416,30 @@ static void g2_from_xyzz(struct g2 *r, const struct g2_xyzz *p)
 	r->z = p->zz;
 }
 
-void msm_combine_g1(const struct g1_xyzz *sums, int windows, int c, struct g1 *acc)
+void msm_combine_g1(const struct g1_xyzz *sums, const struct msm_cut *cut, struct g1 *acc)
 {
 	int w, i;
 
 	g1_set_infinity(acc);
-	for (w = windows; w-- > 0;) {
+	for (w = cut->windows; w-- > 0;) {
 		struct g1 t;
 
-		for (i = 0; i < c; i++)
+		for (i = 0; i < msm_window_width(cut, w); i++)
 			g1_double(acc, acc);
 		g1_from_xyzz(&t, &sums[w]);
 		g1_add(acc, acc, &t);
 	}
 }
 
-void msm_combine_g2(const struct g2_xyzz *sums, int windows, int c, struct g2 *acc)
+void msm_combine_g2(const struct g2_xyzz *sums, const struct msm_cut *cut, struct g2 *acc)
 {
 	int w, i;
 
 	g2_set_infinity(acc);
-	for (w = windows; w-- > 0;) {
+	for (w = cut->windows; w-- > 0;) {
 		struct g2 t;
 
-		for (i = 0; i < c; i++)
+		for (i = 0; i < msm_window_width(cut, w); i++)
 			g2_double(acc, acc);
 		g2_from_xyzz(&t, &sums[w]);
 		g2_add(acc, acc, &t);
@@ -493,9 +493,9 @@ int msm_group(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points, u
 	      const CUdeviceptr *scalars, CUdeviceptr index, uint32_t n, const struct msm_cut *cut,
 	      int first, int count, CUdeviceptr bias, CUdeviceptr buckets)
 {
-	uint32_t each = n * (uint32_t)count, row = (uint32_t)count << (cut->c - 1);
+	int c = msm_window_width(cut, first), bit = msm_window_bit(cut, first), r;
+	uint32_t each = n * (uint32_t)count, row = (uint32_t)count << (c - 1);
 	uint32_t pairs = k * each, keys = k * row, first_key;
-	int c = cut->c, r;
 	struct msm_work w;
 	unsigned int j;
 
@@ -508,7 +508,7 @@ int msm_group(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points, u
 		CUdeviceptr to_values = w.values[0] + 4 * (uint64_t)j * each;
 
 		first_key = j * row;
-		r = CUDA_RUN(ctx, msm_digits, n, THREADS, &s, &index, &n, &c, &first, &count, &bias,
+		r = CUDA_RUN(ctx, msm_digits, n, THREADS, &s, &index, &n, &c, &bit, &count, &bias,
 			     &first_key, &keys, &to_keys, &to_values);
 	}
 	if (!r)

@@ -45,18 +45,18 @@ static __device__ __forceinline__ scalar_t load_scalar(const scalar_t *p)
 }
 
 /*
- * Signed digits of c bits: with K = sum over windows of 2^(c-1) 2^(cw), digit
- * w of s is bits cw.. of s + K, minus 2^(c-1); no carry runs between windows.
- * s is first brought to at most (r-1)/2 by negation, so windows * c >= 255
- * is enough.  bias holds K in 9 words.
+ * Signed digits of c bits: with K = sum over windows of 2^(c-1) at their lowest bit, a
+ * digit of s is the window's bits of s + K, minus 2^(c-1); no carry runs between windows.
+ * s is first brought to at most (r-1)/2 by negation, so 255 bits of windows are
+ * enough.  bias holds K in 9 words.
  *
- * Writes windows first..first+count of all n scalars: pair i of window w at
- * (w - first) * n + i.  Bucket of a digit d != 0: |d| - 1, behind first_key and those
+ * Writes count windows from first_bit on of all n scalars: pair i of window w at
+ * w * n + i.  Bucket of a digit d != 0: |d| - 1, behind first_key and those
  * of the windows before it; digit 0 gets none, the bucket behind the last.
  * index, if not NULL, gives the point of scalar i.
  */
 extern "C" __global__ __launch_bounds__(256)
-void msm_digits(const scalar_t *scalars, const uint32_t *index, uint32_t n, int c, int first,
+void msm_digits(const scalar_t *scalars, const uint32_t *index, uint32_t n, int c, int first_bit,
 		int count, const uint32_t *bias, uint32_t first_key, uint32_t none, uint32_t *keys,
 		uint32_t *values)
 {
@@ -95,8 +95,8 @@ void msm_digits(const scalar_t *scalars, const uint32_t *index, uint32_t n, int 
 	}
 	uint32_t point = index ? index[i] : i;
 
-	for (int w = first; w < first + count; w++) {
-		int bit = w * c, word = bit >> 5;
+	for (int w = 0; w < count; w++) {
+		int bit = first_bit + w * c, word = bit >> 5;
 		uint32_t lo = 0, hi = 0, v, key;
 		int d;
 
@@ -112,10 +112,10 @@ void msm_digits(const scalar_t *scalars, const uint32_t *index, uint32_t n, int 
 		if (d == 0)
 			key = none;
 		else
-			key = first_key + (uint32_t)(w - first) * half +
+			key = first_key + (uint32_t)w * half +
 			      (uint32_t)(d < 0 ? -d : d) - 1;
-		keys[(size_t)(w - first) * n + i] = key;
-		values[(size_t)(w - first) * n + i] = point | (neg ^ (d < 0 ? MSM_SIGN : 0));
+		keys[(size_t)w * n + i] = key;
+		values[(size_t)w * n + i] = point | (neg ^ (d < 0 ? MSM_SIGN : 0));
 	}
 }
 

@@ -40,7 +40,7 @@ struct cuda_windows {
 	enum cuda_group group;
 	CUdeviceptr points, scalars, index, bias;
 	uint32_t n;
-	int c, windows;
+	int c, windows, wide;		/* struct msm_cut */
 	unsigned int workers;
 	pthread_mutex_t lock;		/* protects the rest */
 	uint64_t todo;			/* bits by window */

@@ -164,10 +164,10 @@ static void combine(enum cuda_group group, const uint8_t *sums, const struct msm
 	struct g2 g2;
 
 	if (group == CUDA_G1) {
-		msm_combine_g1((const struct g1_xyzz *)sums, cut->windows, cut->c, &g1);
+		msm_combine_g1((const struct g1_xyzz *)sums, cut, &g1);
 		g1_to_affine(out, &g1);
 	} else {
-		msm_combine_g2((const struct g2_xyzz *)sums, cut->windows, cut->c, &g2);
+		msm_combine_g2((const struct g2_xyzz *)sums, cut, &g2);
 		g2_to_affine(out, &g2);
 	}
 }
@@ -228,8 +228,8 @@ int cuda_msm_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr poin
 
 	if (n >= 1ull << 31)
 		return -EINVAL;
-	cut.windows = (MSM_SCALAR_BITS + cut.c - 1) / cut.c;
-	msm_window_bias(cut.c, cut.windows, bias);
+	cut.windows = cut.wide = (MSM_SCALAR_BITS + cut.c - 1) / cut.c;
+	msm_window_bias(&cut, bias);
 	r = cuda_alloc(ctx, &bias_dev, sizeof(bias));
 	if (!r)
 		r = cuda_copy_up(ctx, bias_dev, bias, sizeof(bias));

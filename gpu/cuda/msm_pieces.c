@@ -97,7 +97,8 @@ int cuda_pieces_open(struct cuda_pieces *p, struct cuda_ctx *ctx, uint64_t n, ui
 	memset(p, 0, sizeof(*p));
 	p->c = choose_window(n, piece ? (n + piece - 1) / piece : 1, most);
 	p->windows = (MSM_SCALAR_BITS + p->c - 1) / p->c;
-	msm_window_bias(p->c, p->windows, bias);
+	msm_window_bias(&(struct msm_cut){ .c = p->c, .windows = p->windows, .wide = p->windows },
+			bias);
 	r = cuda_alloc(ctx, &p->bias, sizeof(bias));
 	if (!r)
 		r = cuda_alloc(ctx, &p->buckets, bucket_bytes(p->windows, p->c));
@@ -119,7 +120,7 @@ void cuda_pieces_close(struct cuda_pieces *p, struct cuda_ctx *ctx)
 static int add_part(struct cuda_pieces *p, struct cuda_ctx *ctx, CUdeviceptr points,
 		    CUdeviceptr scalars, uint32_t n)
 {
-	struct msm_cut cut = { .c = p->c, .windows = p->windows };
+	struct msm_cut cut = { .c = p->c, .windows = p->windows, .wide = p->windows };
 	uint64_t row = cuda_point_size(CUDA_G1) << (p->c - 1);
 	uint32_t all = (uint32_t)p->windows << (p->c - 1);
 	CUdeviceptr to = p->buckets + (p->any ? row * (uint64_t)p->windows : 0);
@@ -164,6 +165,7 @@ int cuda_pieces_add(struct cuda_pieces *p, struct cuda_ctx *ctx, CUdeviceptr poi
 int cuda_pieces_sum(struct cuda_pieces *p, struct cuda_ctx *ctx, struct g1_affine *out)
 {
 	struct g1_xyzz sums[MSM_MAX_WINDOWS];
+	const struct msm_cut cut = { .c = p->c, .windows = p->windows, .wide = p->windows };
 	uint32_t n_buckets = 1u << (p->c - 1);
 	uint64_t row = cuda_point_size(CUDA_G1) << (p->c - 1);
 	int batch = (int)(MSM_BATCH_BUCKETS / n_buckets), at, r = 0;
@@ -179,7 +181,7 @@ int cuda_pieces_sum(struct cuda_pieces *p, struct cuda_ctx *ctx, struct g1_affin
 	if (r)
 		return r;
 	if (p->any)
-		msm_combine_g1(sums, p->windows, p->c, &sum);
+		msm_combine_g1(sums, &cut, &sum);
 	g1_to_affine(out, &sum);
 	return 0;
 }

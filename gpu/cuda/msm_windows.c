@@ -58,10 +58,16 @@ uint64_t cuda_windows_bytes(const struct cuda_ctx *ctx, enum cuda_group group, u
 	return cut_bytes(ctx, group, n, c, (int)together, (int)together) / 7 * 8 + 8 * ARENA_ALIGN;
 }
 
+static struct msm_cut cut_of(const struct cuda_windows *w)
+{
+	return (struct msm_cut){ .c = w->c, .windows = w->windows, .wide = w->wide };
+}
+
 int cuda_windows_open(struct cuda_windows *w, struct cuda_ctx *ctx, enum cuda_group group,
 		      CUdeviceptr points, CUdeviceptr scalars, CUdeviceptr index, uint32_t n,
 		      unsigned int workers)
 {
+	struct msm_cut cut;
 	uint32_t bias[9];
 	int r;
 
@@ -76,7 +82,15 @@ int cuda_windows_open(struct cuda_windows *w, struct cuda_ctx *ctx, enum cuda_gr
 	w->windows = (MSM_SCALAR_BITS + w->c - 1) / w->c;
 	w->todo = UINT64_MAX >> (64 - w->windows);
 	pthread_mutex_init(&w->lock, NULL);
-	msm_window_bias(w->c, w->windows, bias);
+	/*
+	 * No more bits than there are: as many windows are a bit narrower, with half the
+	 * buckets, as leave none over.  (r - 1)/2 is 0.906 2^254: with the bias below the
+	 * topmost window, at most 2^(254 - its bits) 16/15, it stays below 2^254 if that has
+	 * four bits.
+	 */
+	w->wide = w->c > 4 ? MSM_SCALAR_BITS - w->windows * (w->c - 1) : w->windows;
+	cut = cut_of(w);
+	msm_window_bias(&cut, bias);
 	r = cuda_alloc(ctx, &w->bias, sizeof(bias));
 	if (!r)
 		r = cuda_copy_up(ctx, w->bias, bias, sizeof(bias));
@@ -95,12 +109,12 @@ void cuda_windows_close(struct cuda_windows *w, struct cuda_ctx *ctx)
 }
 
 /*
- * Some neighbours of those that are left, at most so many, and no more than leaves as
- * many for each other: all end at about the same time.  0: none.
+ * Some neighbours of one width of those that are left, at most so many, and no more than
+ * leaves as many for each other: all end at about the same time.  0: none.
  */
 static int take(struct cuda_windows *w, int most, int *first)
 {
-	int left, count = 0;
+	int left, end, count = 0;
 
 	pthread_mutex_lock(&w->lock);
 	left = w->status ? 0 : __builtin_popcountll(w->todo);
@@ -109,8 +123,8 @@ static int take(struct cuda_windows *w, int most, int *first)
 		if (left < most)
 			most = left;
 		*first = __builtin_ctzll(w->todo);
-		while (count < most && *first + count < w->windows &&
-		       w->todo >> (*first + count) & 1)
+		end = *first < w->wide ? w->wide : w->windows;
+		while (count < most && *first + count < end && w->todo >> (*first + count) & 1)
 			w->todo &= ~(UINT64_C(1) << (*first + count++));
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -131,7 +145,7 @@ static int add_windows(struct cuda_windows *w, struct cuda_ctx *ctx, const struc
 		       int first, int count)
 {
 	uint64_t point = cuda_point_size(w->group);
-	uint32_t n_buckets = 1u << (cut->c - 1);
+	uint32_t n_buckets = 1u << (msm_window_width(cut, first) - 1);
 	CUdeviceptr buckets;
 	int at, r;
 
@@ -149,7 +163,7 @@ static int add_windows(struct cuda_windows *w, struct cuda_ctx *ctx, const struc
 
 int cuda_windows_work(struct cuda_windows *w, struct cuda_ctx *ctx)
 {
-	struct msm_cut cut = { .c = w->c, .windows = w->windows };
+	struct msm_cut cut = cut_of(w);
 	int first, count, r = 0;
 
 	cut_windows(ctx, w->group, w->n, room_of(ctx), &cut);
@@ -163,16 +177,17 @@ int cuda_windows_work(struct cuda_windows *w, struct cuda_ctx *ctx)
 
 int cuda_windows_sum(struct cuda_windows *w, void *out)
 {
+	struct msm_cut cut = cut_of(w);
 	struct g1 g1;
 	struct g2 g2;
 
 	if (w->status || w->todo)
 		return w->status ? w->status : -ENOMEM;
 	if (w->group == CUDA_G1) {
-		msm_combine_g1((const struct g1_xyzz *)w->sums, w->windows, w->c, &g1);
+		msm_combine_g1((const struct g1_xyzz *)w->sums, &cut, &g1);
 		g1_to_affine(out, &g1);
 	} else {
-		msm_combine_g2((const struct g2_xyzz *)w->sums, w->windows, w->c, &g2);
+		msm_combine_g2((const struct g2_xyzz *)w->sums, &cut, &g2);
 		g2_to_affine(out, &g2);
 	}
 	return 0;

@@ -58,20 +58,34 @@ int msm_reduce_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr po
 int msm_join(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points, uint32_t n);
 uint64_t msm_join_bytes(const struct cuda_ctx *ctx, enum cuda_group group, uint64_t n);
 
-/* How the windows of a sum are cut: sorted and added a group at a time, summed a batch. */
+/*
+ * How a sum is cut into windows, the first `wide` of c bits and the rest of c - 1, and
+ * these are worked at: sorted and added a group at a time, summed a batch.
+ */
 struct msm_cut {
-	int c, windows, per_group, per_batch;
+	int c, windows, wide, per_group, per_batch;
 };
 
-/* bias = sum over windows of 2^(c-1) 2^(c w), in 9 words */
-void msm_window_bias(int c, int windows, uint32_t bias[9]);
+static inline int msm_window_width(const struct msm_cut *cut, int w)
+{
+	return cut->c - (w >= cut->wide);
+}
+
+/* its lowest bit */
+static inline int msm_window_bit(const struct msm_cut *cut, int w)
+{
+	return w * (cut->c - 1) + (w < cut->wide ? w : cut->wide);
+}
+
+/* bias = sum over windows of 2^(bit + width - 1), in 9 words */
+void msm_window_bias(const struct msm_cut *cut, uint32_t bias[9]);
 /*
  * Cost in additions: n a window for the lists, sorting included, and for each
  * bucket two sums that cost about two list additions each.
  */
 int msm_choose_window(uint64_t n);
 /*
- * Lists to buckets, of count windows from first on: those of the first of k
+ * Lists to buckets, of count windows of one width from first on: those of the first of k
  * vectors of scalars, then those of the second and so on.  All have n scalars
  * and the same points.
  */
@@ -82,7 +96,7 @@ int msm_group(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points, u
 int msm_sum_buckets(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr buckets,
 		    uint32_t n_buckets, uint32_t count, uint8_t *out);
 /* The sums of all windows to the sum. */
-void msm_combine_g1(const struct g1_xyzz *sums, int windows, int c, struct g1 *acc);
-void msm_combine_g2(const struct g2_xyzz *sums, int windows, int c, struct g2 *acc);
+void msm_combine_g1(const struct g1_xyzz *sums, const struct msm_cut *cut, struct g1 *acc);
+void msm_combine_g2(const struct g2_xyzz *sums, const struct msm_cut *cut, struct g2 *acc);
 
 #endif
