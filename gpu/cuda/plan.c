@@ -14,14 +14,14 @@
  * and each proof that waits its witness W (70 MB for porep-32g).
  *
  * Why h is sent for every proof, and l, a, b1 and b2 once for several: the sum over
- * h takes 650 ms for 12.9 GB, 234 ms of a bus of 55 GB/s, and with 330 ms of
+ * h takes 750 ms for 12.9 GB, 234 ms of a bus of 55 GB/s, and with 140 ms of
  * quotient before it the bus is idle three quarters of the time.  Sharing h among
  * k proofs would need their scalars, V each: k = 2 has 2 V + 3 V = 20 GiB while the
  * second quotient is made.  Scalars that wait in pinned host memory cost V there
  * and V over the bus each way: 4.3 + 12.9 / k GB for 12.9 GB, so at best a third,
  * for k V of the host's memory.  For l, a, b1 and b2 it is the other way round: 34.5 GB,
- * 627 ms of bus, for 139 ms of work a proof.  What waits for them are witnesses
- * of W, and from k = 5 on the work takes longer than the way: k is as many as
+ * 627 ms of bus, for 118 ms of work a proof.  What waits for them are witnesses
+ * of W, and from k = 6 on the work takes longer than the way: k is as many as
  * there is room for, BATCH_MAX at most.
  */
 #include <errno.h>

@@ -5,8 +5,9 @@
  * A launch waits at the gate.  What was launched before goes on, so of large
  * launches no more than two are ever queued: while one runs the next is there,
  * and the device does not idle.  Small ones are not worth an event; sums wait for
- * the device in every round anyhow.  On an H200 no kernel of a 32 GiB proof
- * takes more than 20 ms (doc/gpu-tuning.md), so a step is 40 ms at most.
+ * the device in every round anyhow.  On an H200 the longest kernel of a 32 GiB proof
+ * takes 42 ms beside others, and work was seen to go on for 35 ms behind a closed
+ * gate (doc/gpu-tuning.md).
  */
 #include "gpu/cuda/ctx.h"
 #include "lib/gate.h"
