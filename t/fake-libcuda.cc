@@ -12,6 +12,7 @@
  *                                       one) answers ERROR, a number; sticky
  *                                       errors stay.  "hang", "crash": it does;
  *                                       "flip": a copy to the host has one bit wrong
+ *   FAKE_CUDA_SMALL=BYTES               copies to the host of fewer do not count
  *   FAKE_CUDA_FAIL_DEVICE=I             only in a process that opened device I
  *   FAKE_CUDA_TOKEN=FILE                calls are counted while there is the file;
  *                                       each failure takes it away
@@ -466,7 +467,11 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CU
 CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream)
 {
 	flip = false;
-	ENTER();
+	if (bytes >= number("FAKE_CUDA_SMALL", 0)) {
+		ENTER();
+	} else if (sticky_error != CUDA_SUCCESS) {
+		return sticky_error;
+	}
 	memcpy(to, (const void *)from, bytes);
 	if (flip && bytes)
 		((char *)to)[bytes / 3] ^= 1;

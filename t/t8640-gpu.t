@@ -164,9 +164,9 @@ def one_fault(what, payload):
 
 
 print('# fault class "GPU returns a wrong answer": one bit of one sum, on its way from the device')
-# a job before it loads the parameters: then the copies are those of sums
-SUM = 3
-c = service(BOTH, f"FAKE_CUDA_FAIL=cuMemcpyDtoHAsync_v2:{SUM}:flip\nFAKE_CUDA_TOKEN={token}\nFAKE_CUDA_FAIL_DEVICE=0")
+# a job before it loads the parameters: then the copies are of sums, or of counts, which are small
+POINT = 96
+c = service(BOTH, f"FAKE_CUDA_FAIL=cuMemcpyDtoHAsync_v2:1:flip\nFAKE_CUDA_SMALL={POINT}\nFAKE_CUDA_TOKEN={token}\nFAKE_CUDA_FAIL_DEVICE=0")
 ready(2)
 c.prove(message("porep", b"before"), wait=200)
 done_before = sum(gauge(c, f'instance_{n}_total{{instance="gpu {i}"}}') for i in range(2) for n in ("completed", "failed"))
