@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* config-doc.c - the table of options as help, as a file and as manual page */
+#include <stdlib.h>
+
 #include "plugin/config-table.h"
 
 void config_help(FILE *f)
@@ -27,6 +29,26 @@ void config_help(FILE *f)
 	}
 }
 
+static void dump_value(const char *name, const char *value, FILE *f)
+{
+	/* behind a blank it would begin a comment */
+	fprintf(f, *value == ';' ? "%s =%s\n" : "%s = %s\n", name, value);
+}
+
+static void dump_option(const struct config_option *opt, const void *base, FILE *f)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *t = open_memstream(&text, &len);
+
+	if (!t)
+		return;
+	config_option_print(opt, base, t);
+	if (!fclose(t))
+		dump_value(opt->name, text, f);
+	free(text);
+}
+
 static void dump_section(enum config_scope scope, const void *base, FILE *f)
 {
 	unsigned int i;
@@ -36,9 +58,7 @@ static void dump_section(enum config_scope scope, const void *base, FILE *f)
 
 		if (opt->scope != scope)
 			continue;
-		fprintf(f, "%s = ", opt->name);
-		config_option_print(opt, base, f);
-		fputc('\n', f);
+		dump_option(opt, base, f);
 	}
 }
 
@@ -54,7 +74,7 @@ void config_dump(const struct config *cfg, FILE *f)
 		fprintf(f, "\n[engine %s]\n", e->name);
 		dump_section(SCOPE_ENGINE, e, f);
 		for (k = 0; k < e->n_params; k++)
-			fprintf(f, "%s = %s\n", e->params[k].name, e->params[k].value);
+			dump_value(e->params[k].name, e->params[k].value, f);
 	}
 	for (i = 0; i < cfg->n_devices; i++) {
 		const struct config_device *d = &cfg->devices[i];

@@ -229,7 +229,8 @@ static void test_dump(void)
 	struct report r;
 	FILE *f;
 
-	ok(!parse(&a, GOOD "kinds = window-post\n[global]\ndrain = 1500ms\nqueue_bytes = 3000000\n", &r),
+	ok(!parse(&a, GOOD "kinds = window-post\n[global]\ndrain = 1500ms\nqueue_bytes = 3000000\n"
+		  "[engine semicolon]\nlibrary = x\nl=;v = e\n", &r),
 	   "read for the dump");
 	f = open_memstream(&one, &n_one);
 	config_dump(a, f);
@@ -243,7 +244,8 @@ static void test_dump(void)
 		fclose(f);
 	}
 	ok(two && !strcmp(one, two) && strstr(one, "\ndrain = 1500ms\n") &&
-	   strstr(one, "\nqueue_bytes = 3000000\n"), "the dump of the dump is the same");
+	   strstr(one, "\nqueue_bytes = 3000000\n") && strstr(one, "\nl =;v = e\n"),
+	   "the dump of the dump is the same");
 	free(one);
 	free(two);
 	config_free(a);
