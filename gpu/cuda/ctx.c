@@ -414,7 +414,7 @@ void cuda_free(struct cuda_ctx *ctx, CUdeviceptr p)
 	cuda_arena_free(ctx->arena, p);
 }
 
-static uint64_t now_ns(void)
+uint64_t cuda_now_ns(void)
 {
 	struct timespec ts;
 
@@ -432,9 +432,9 @@ int cuda_copy_up(struct cuda_ctx *ctx, CUdeviceptr to, const void *from, uint64_
 	if (!bytes)
 		return 0;
 	ctx->bytes_up += bytes;
-	start = now_ns();
+	start = cuda_now_ns();
 	r = cuda_check(ctx, ctx->drv->copy_up(to, from, bytes, ctx->stream), "copying to the device");
-	ctx->copy_up_ns += now_ns() - start;
+	ctx->copy_up_ns += cuda_now_ns() - start;
 	return r;
 }
 

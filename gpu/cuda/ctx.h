@@ -91,6 +91,8 @@ int cuda_copy_up(struct cuda_ctx *ctx, CUdeviceptr to, const void *from, uint64_
 int cuda_copy_down(struct cuda_ctx *ctx, void *to, CUdeviceptr from, uint64_t bytes);
 int cuda_clear(struct cuda_ctx *ctx, CUdeviceptr p, uint64_t bytes);
 int cuda_wait(struct cuda_ctx *ctx);
+/* Of a clock that only goes forward. */
+uint64_t cuda_now_ns(void);
 
 /* steps.c, of cuda_launch: before a launch of so many threads, and behind it. */
 int cuda_steps_open(struct cuda_ctx *ctx);

@@ -57,7 +57,6 @@ struct gpu {
 int device_progress(struct gpu *gpu, enum gpu_stage stage, uint64_t done, uint64_t total);
 /* Renews the figures of device memory. */
 void device_memory(struct gpu *gpu);
-uint64_t device_now_ns(void);
 /* Points that came over the bus: bytes, how long that took, how long work waited. */
 void device_streamed(struct gpu *gpu, uint64_t bytes, uint64_t ns, uint64_t wait_ns);
 void device_log(struct gpu *gpu, int priority, const char *line);

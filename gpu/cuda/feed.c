@@ -139,7 +139,7 @@ int cuda_feed_open(struct cuda_feed *f, struct gpu *gpu, const struct gpu_srs *s
 static int arrive(struct cuda_feed *f, unsigned int k)
 {
 	struct cuda_ctx *ctx = f->gpu->ctx;
-	uint64_t start = device_now_ns();
+	uint64_t start = cuda_now_ns();
 	float ms = 0;
 	int r;
 
@@ -149,7 +149,7 @@ static int arrive(struct cuda_feed *f, unsigned int k)
 	if (ctx->drv->event_elapsed(&ms, f->gpu->feed_begin[k], f->gpu->feed_end[k]) !=
 	    CUDA_SUCCESS)
 		ms = 0;
-	device_streamed(f->gpu, f->on_way[k], (uint64_t)(ms * 1e6f), device_now_ns() - start);
+	device_streamed(f->gpu, f->on_way[k], (uint64_t)(ms * 1e6f), cuda_now_ns() - start);
 	f->on_way[k] = 0;
 	return 0;
 }

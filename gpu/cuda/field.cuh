@@ -413,12 +413,27 @@ __device__ __forceinline__ void fe_row(uint32_t *lo, uint32_t *hi, const uint32_
 	hi[M::N - 1] = addc(hi[M::N - 1], 0);
 }
 
+/* After the last row odd was low: its limb 0 is zero; the value is even + odd / 2^32. */
+template <class M>
+__device__ __forceinline__ felem<M> fe_join(const uint32_t *even, const uint32_t *odd)
+{
+	const int N = M::N;
+	felem<M> r;
+
+	r.l[0] = add_cc(even[0], odd[1]);
+#pragma unroll
+	for (int i = 1; i < N - 1; i++)
+		r.l[i] = addc_cc(even[i], odd[i + 1]);
+	r.l[N - 1] = addc(even[N - 1], 0);
+	fe_reduce_once(r);
+	return r;
+}
+
 template <class M>
 __device__ __forceinline__ felem<M> fe_mul(const felem<M> &a, const felem<M> &b)
 {
 	const int N = M::N;
 	uint32_t even[N], odd[N];
-	felem<M> r;
 
 	fe_row<M>(even, odd, a.l, b.l[0], true);
 	fe_row<M>(odd, even, a.l, b.l[1], false);
@@ -427,14 +442,7 @@ __device__ __forceinline__ felem<M> fe_mul(const felem<M> &a, const felem<M> &b)
 		fe_row<M>(even, odd, a.l, b.l[i], false);
 		fe_row<M>(odd, even, a.l, b.l[i + 1], false);
 	}
-	/* odd was low last: its limb 0 is zero; the value is even + odd / 2^32 */
-	r.l[0] = add_cc(even[0], odd[1]);
-#pragma unroll
-	for (int i = 1; i < N - 1; i++)
-		r.l[i] = addc_cc(even[i], odd[i + 1]);
-	r.l[N - 1] = addc(even[N - 1], 0);
-	fe_reduce_once(r);
-	return r;
+	return fe_join<M>(even, odd);
 }
 
 /* acc += a * b[0], b[2], ... of n limbs, n even; returns the carry */

@@ -256,10 +256,10 @@ static int sum_all(struct joint *j)
 	if (r)
 		return r;
 	for (i = 0; i < N_ORDER && !r; i++) {
-		uint64_t t = device_now_ns();
+		uint64_t t = cuda_now_ns();
 
 		r = sum_vector(j, order[i]);
-		t = device_now_ns() - t;
+		t = cuda_now_ns() - t;
 		for (k = 0; k < j->k; k++)
 			j->jobs[k]->ns[stage_of(order[i])] += t / j->k;
 	}

@@ -10,7 +10,6 @@
  * device for a moment or not at all, need not wait for its last block.
  */
 #include <errno.h>
-#include <time.h>
 
 #include "gpu/cuda/ctx.h"
 
@@ -24,14 +23,6 @@ static const bool gives_way[CUDA_KERNEL_COUNT] = {
 	[KERNEL_ntt_dit_columns] = true,
 	[KERNEL_ntt_dit_rows] = true,
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
 
 static int launch_on(struct cuda_ctx *ctx, CUstream stream, enum cuda_kernel kernel,
 		     uint64_t blocks, unsigned int threads, unsigned int shared, void **args)
@@ -84,14 +75,14 @@ int cuda_launch(struct cuda_ctx *ctx, enum cuda_kernel kernel, uint64_t blocks,
 		r = cuda_wait(ctx);
 		if (r)
 			return r;
-		start = now_ns();
+		start = cuda_now_ns();
 	}
 	r = launch(ctx, kernel, blocks, threads, shared, args);
 	if (!r)
 		r = cuda_step_end(ctx, step);
 	if (!r && ctx->profile) {
 		r = cuda_wait(ctx);
-		ctx->kernel_ns[kernel] += now_ns() - start;
+		ctx->kernel_ns[kernel] += cuda_now_ns() - start;
 	}
 	return r;
 }

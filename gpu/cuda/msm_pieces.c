@@ -88,17 +88,23 @@ uint64_t cuda_pieces_cost(const struct cuda_ctx *ctx, uint64_t n, uint64_t piece
 	return windows * (n + ((m + 4) << (c - 1))) + m * groups * GROUP_COST;
 }
 
+static struct msm_cut cut_of(const struct cuda_pieces *p)
+{
+	return (struct msm_cut){ .c = p->c, .windows = p->windows, .wide = p->windows };
+}
+
 int cuda_pieces_open(struct cuda_pieces *p, struct cuda_ctx *ctx, uint64_t n, uint64_t piece)
 {
 	uint64_t most = most_buckets(cuda_arena_largest(ctx->arena));
+	struct msm_cut cut;
 	uint32_t bias[9];
 	int r;
 
 	memset(p, 0, sizeof(*p));
 	p->c = choose_window(n, piece ? (n + piece - 1) / piece : 1, most);
 	p->windows = (MSM_SCALAR_BITS + p->c - 1) / p->c;
-	msm_window_bias(&(struct msm_cut){ .c = p->c, .windows = p->windows, .wide = p->windows },
-			bias);
+	cut = cut_of(p);
+	msm_window_bias(&cut, bias);
 	r = cuda_alloc(ctx, &p->bias, sizeof(bias));
 	if (!r)
 		r = cuda_alloc(ctx, &p->buckets, bucket_bytes(p->windows, p->c));
@@ -120,7 +126,7 @@ void cuda_pieces_close(struct cuda_pieces *p, struct cuda_ctx *ctx)
 static int add_part(struct cuda_pieces *p, struct cuda_ctx *ctx, CUdeviceptr points,
 		    CUdeviceptr scalars, uint32_t n)
 {
-	struct msm_cut cut = { .c = p->c, .windows = p->windows, .wide = p->windows };
+	struct msm_cut cut = cut_of(p);
 	uint64_t row = cuda_point_size(CUDA_G1) << (p->c - 1);
 	uint32_t all = (uint32_t)p->windows << (p->c - 1);
 	CUdeviceptr to = p->buckets + (p->any ? row * (uint64_t)p->windows : 0);
@@ -165,7 +171,7 @@ int cuda_pieces_add(struct cuda_pieces *p, struct cuda_ctx *ctx, CUdeviceptr poi
 int cuda_pieces_sum(struct cuda_pieces *p, struct cuda_ctx *ctx, struct g1_affine *out)
 {
 	struct g1_xyzz sums[MSM_MAX_WINDOWS];
-	const struct msm_cut cut = { .c = p->c, .windows = p->windows, .wide = p->windows };
+	const struct msm_cut cut = cut_of(p);
 	uint32_t n_buckets = 1u << (p->c - 1);
 	uint64_t row = cuda_point_size(CUDA_G1) << (p->c - 1);
 	int batch = (int)(MSM_BATCH_BUCKETS / n_buckets), at, r = 0;

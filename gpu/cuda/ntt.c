@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "gpu/cuda/ntt.h"
+#include "gpu/cuda/tiles.h"
 
 #define THREADS 256
-#define TILE 1024u		/* NTT_TILE of ntt.cuh */
-#define LOW_BITS 13		/* NTT_LOW_BITS */
 #define MAX_LEVELS 32
 #define CONST_BYTES (2 * sizeof(struct fr))	/* struct fr_const of shoup.cuh */
 #define DIRECT_LOG 18		/* points of a block whose factors are one table: 16 MiB */
@@ -125,12 +124,12 @@ static int fill_powers(struct cuda_ctx *ctx, CUdeviceptr *out, uint32_t n, const
 static int powers_init(struct cuda_ctx *ctx, struct powers *p, unsigned int log_n,
 		       const struct fr *base, const struct fr *factor)
 {
-	uint32_t low = 1u << (log_n < LOW_BITS ? log_n : LOW_BITS);
-	uint32_t high = log_n > LOW_BITS ? 1u << (log_n - LOW_BITS) : 1;
+	uint32_t low = 1u << (log_n < NTT_LOW_BITS ? log_n : NTT_LOW_BITS);
+	uint32_t high = log_n > NTT_LOW_BITS ? 1u << (log_n - NTT_LOW_BITS) : 1;
 	int r;
 
 	r = fill_powers(ctx, &p->low, low, base, 1, &fr_one);
-	return r ? r : fill_powers(ctx, &p->high, high, base, 1u << LOW_BITS, factor);
+	return r ? r : fill_powers(ctx, &p->high, high, base, 1u << NTT_LOW_BITS, factor);
 }
 
 /* x^(2^n) */
@@ -187,7 +186,7 @@ static int fill_consts(struct cuda_ctx *ctx, CUdeviceptr *out, uint32_t n, const
 static int factors_init(struct cuda_ntt *ntt, struct factors *f, bool odd, int width, int log_d,
 			const struct fr *w, const struct fr *g)
 {
-	int bits = width + log_d + (odd ? 1 : 0), low = bits < LOW_BITS ? bits : LOW_BITS, r;
+	int bits = width + log_d + (odd ? 1 : 0), low = bits < NTT_LOW_BITS ? bits : NTT_LOW_BITS, r;
 	uint32_t n = 1u << (width + log_d);
 	const struct fr *x = odd ? g : w;
 
@@ -198,7 +197,7 @@ static int factors_init(struct cuda_ntt *ntt, struct factors *f, bool odd, int w
 					(void *)w, (void *)g);
 	}
 	r = fill_consts(ntt->ctx, &f->low, 1u << low, x, 1);
-	return r ? r : fill_consts(ntt->ctx, &f->high, 1u << (bits - low), x, 1u << LOW_BITS);
+	return r ? r : fill_consts(ntt->ctx, &f->high, 1u << (bits - low), x, 1u << NTT_LOW_BITS);
 }
 
 /* The tables of one level: ntt.cuh has what they hold, and why. */
@@ -284,10 +283,10 @@ static int run_level(struct cuda_ntt *ntt, const struct plan *p, CUdeviceptr dat
 				   (void *[]){ &data, &n, &half, &powers });
 	if (!below)
 		return cuda_launch(ntt->ctx, dit ? KERNEL_ntt_dit_rows : KERNEL_ntt_dif_rows,
-				   n / TILE, TILE / 8, 0,
+				   n / NTT_TILE, NTT_THREADS, 0,
 				   (void *[]){ &data, &width, &roots, &plain });
 	return cuda_launch(ntt->ctx, dit ? KERNEL_ntt_dit_columns : KERNEL_ntt_dif_columns,
-			   n / TILE, TILE / 8, 0,
+			   n / NTT_TILE, NTT_THREADS, 0,
 			   (void *[]){ &data, &log_n, &above, &width, &roots, &factors });
 }
 

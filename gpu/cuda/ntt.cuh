@@ -42,11 +42,8 @@
 #define CUZK_GPU_CUDA_NTT_CUH
 
 #include "gpu/cuda/shoup.cuh"
+#include "gpu/cuda/tiles.h"
 
-#define NTT_LOG_TILE 10
-#define NTT_TILE (1 << NTT_LOG_TILE)
-#define NTT_THREADS (NTT_TILE / 8)
-#define NTT_LOW_BITS 13		/* of a power's exponent, in the low table */
 
 static __device__ __forceinline__ fr_t load_fr(const fr_t *p)
 {

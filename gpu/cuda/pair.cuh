@@ -54,7 +54,6 @@ static __device__ __forceinline__ fp_t fp_mul_add(const fp_t &a, const fp_t &b, 
 {
 	const int N = fp_t::N;
 	uint32_t even[N], odd[N];
-	fp_t r;
 
 #pragma unroll
 	for (int i = 0; i < N; i++) {
@@ -68,13 +67,7 @@ static __device__ __forceinline__ fp_t fp_mul_add(const fp_t &a, const fp_t &b, 
 		fe_row_clear<fp_modulus>(lo, hi);
 		hi[N - 1] = addc(hi[N - 1], 0);
 	}
-	r.l[0] = add_cc(even[0], odd[1]);
-#pragma unroll
-	for (int i = 1; i < N - 1; i++)
-		r.l[i] = addc_cc(even[i], odd[i + 1]);
-	r.l[N - 1] = addc(even[N - 1], 0);
-	fe_reduce_once(r);
-	return r;
+	return fe_join<fp_modulus>(even, odd);
 }
 
 static __device__ __forceinline__ fp2_half f_add(const fp2_half &a, const fp2_half &b)

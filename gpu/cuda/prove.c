@@ -100,7 +100,7 @@ int cuda_prove_start(struct gpu *gpu, struct gpu_cs *cs, struct gpu_srs *srs,
 		     uint64_t *bad_row)
 {
 	struct device_traffic before = device_traffic(gpu);
-	uint64_t start = device_now_ns();
+	uint64_t start = cuda_now_ns();
 	struct gpu_job *job;
 	int r;
 
@@ -127,7 +127,7 @@ int cuda_prove_start(struct gpu *gpu, struct gpu_cs *cs, struct gpu_srs *srs,
 		job_free(gpu, job);
 		return r;
 	}
-	job->ns[GPU_STAGE_UPLOAD] = device_now_ns() - start;
+	job->ns[GPU_STAGE_UPLOAD] = cuda_now_ns() - start;
 	device_traffic_add(gpu, &job->traffic, &before, 1);
 	/* the stage has the copies in it */
 	job->traffic.up_ns = job->ns[GPU_STAGE_UPLOAD];
@@ -160,13 +160,13 @@ static int add_ones(struct gpu *gpu, struct cuda_total *t, CUdeviceptr points, C
 
 static void stage_since(struct gpu *gpu, struct gpu_job *job, enum gpu_stage stage, uint64_t start)
 {
-	job->ns[stage] += device_now_ns() - start;
+	job->ns[stage] += cuda_now_ns() - start;
 	device_memory(gpu);
 }
 
 static int evaluate(struct gpu *gpu, struct gpu_job *job, const struct vectors *v)
 {
-	uint64_t t = device_now_ns();
+	uint64_t t = cuda_now_ns();
 	int r;
 
 	r = device_progress(gpu, GPU_STAGE_EVALUATE, 0, 1);
@@ -181,7 +181,7 @@ static int make_h(struct gpu *gpu, struct gpu_job *job, const struct vectors *v)
 {
 	unsigned int log_n = job->cs->cs->log_domain;
 	const struct gpu_srs *srs = job->srs;
-	uint64_t t = device_now_ns();
+	uint64_t t = cuda_now_ns();
 	int r;
 
 	r = device_progress(gpu, GPU_STAGE_NTT, 0, 1);
@@ -201,7 +201,7 @@ static int sum_witness(struct gpu *gpu, struct gpu_job *job, enum gpu_stage stag
 		       enum cuda_vector vector, struct selection *s, void *out)
 {
 	CUdeviceptr points = job->srs->points[vector];
-	uint64_t t = device_now_ns();
+	uint64_t t = cuda_now_ns();
 	struct cuda_total total;
 	int r;
 
@@ -362,7 +362,7 @@ static int sum_alone(struct gpu *gpu, struct gpu_job *job, struct vectors *v, st
 		cuda_free(gpu->ctx, v->a);
 	cuda_free(gpu->ctx, v->b);
 	v->a = v->b = 0;
-	t = device_now_ns();
+	t = cuda_now_ns();
 	if (!r && !srs->resident[CUDA_VECTOR_H] && !feed.gpu)
 		r = cuda_stream_begin(gpu, srs, &feed);
 	if (!r)
@@ -392,7 +392,7 @@ static int sum_together(struct gpu *gpu, struct gpu_job *job, struct vectors *v,
 	r = evaluate(gpu, job, v);
 	if (!r)
 		r = make_h(gpu, job, v);
-	start = device_now_ns();
+	start = cuda_now_ns();
 	if (!r)
 		r = device_progress(gpu, GPU_STAGE_MSM_H, 0, job->srs->n[CUDA_VECTOR_H]);
 	if (!r) {

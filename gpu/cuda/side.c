@@ -21,7 +21,6 @@ struct cuda_side {
 	struct gpu gpu;			/* context, upload, and what it borrows of owner */
 	struct gpu *owner;
 	pthread_t thread;
-	bool running;
 	int (*run)(struct gpu *gpu, void *arg);
 	void *arg;
 	int status;

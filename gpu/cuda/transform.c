@@ -5,10 +5,10 @@
 #include <syslog.h>
 
 #include "gpu/cuda/device.h"
+#include "gpu/cuda/tiles.h"
 
 #define THREADS 64		/* of 190 registers: five blocks on a multiprocessor */
 #define PER_THREAD 16		/* TRANSFORM_PER_THREAD of transform.cuh */
-#define LOW_BITS 13		/* NTT_LOW_BITS of ntt.cuh */
 #define POINT_BYTES 144		/* of its struct jacobian */
 /*
  * Products that a multiprocessor does in one launch: on an H200 60 ms.  Between
@@ -32,12 +32,12 @@ struct transform {
 
 static uint32_t low_count(const struct transform *t)
 {
-	return 1u << (t->log_n < LOW_BITS ? t->log_n : LOW_BITS);
+	return 1u << (t->log_n < NTT_LOW_BITS ? t->log_n : NTT_LOW_BITS);
 }
 
 static uint32_t high_count(const struct transform *t)
 {
-	return t->log_n > LOW_BITS ? 1u << (t->log_n - LOW_BITS) : 1;
+	return t->log_n > NTT_LOW_BITS ? 1u << (t->log_n - NTT_LOW_BITS) : 1;
 }
 
 /* factor base^i, canonical: high carries what takes it out of Montgomery form. */
@@ -45,7 +45,7 @@ static int powers_fill(struct transform *t, const struct powers *p, const struct
 		       const struct fr *factor)
 {
 	static const struct fr canonical = {{ 1 }};
-	uint32_t low = low_count(t), high = high_count(t), one = 1, stride = 1u << LOW_BITS;
+	uint32_t low = low_count(t), high = high_count(t), one = 1, stride = 1u << NTT_LOW_BITS;
 	struct fr first;
 	int r;
 
