@@ -15,6 +15,7 @@ static uint64_t now_ns(void)
 void gate_init(struct gate *gate)
 {
 	atomic_init(&gate->closed, 0);
+	atomic_init(&gate->closings, 1);
 	pthread_mutex_init(&gate->lock, NULL);
 	pthread_cond_init(&gate->opened, NULL);
 	gate->closed_ns = gate->longest_ns = 0;
@@ -31,8 +32,11 @@ void gate_close(struct gate *gate)
 	if (!gate)
 		return;
 	pthread_mutex_lock(&gate->lock);
-	if (!atomic_fetch_add(&gate->closed, 1))
+	if (!atomic_load(&gate->closed)) {
 		gate->closed_ns = now_ns();
+		atomic_fetch_add(&gate->closings, 1);
+	}
+	atomic_fetch_add(&gate->closed, 1);
 	pthread_mutex_unlock(&gate->lock);
 }
 
@@ -46,19 +50,20 @@ void gate_open(struct gate *gate)
 	pthread_mutex_unlock(&gate->lock);
 }
 
-void gate_wait(struct gate *gate)
+void gate_wait(struct gate *gate, struct gate_place *place)
 {
+	unsigned int passed = atomic_load(&place->passed);
 	uint64_t took;
 
 	pthread_mutex_lock(&gate->lock);
-	if (atomic_load(&gate->closed) && gate->closed_ns) {
+	if (atomic_load(&gate->closed) && passed && passed != atomic_load(&gate->closings)) {
 		took = now_ns() - gate->closed_ns;
-		gate->closed_ns = 0;
 		if (took > gate->longest_ns)
 			gate->longest_ns = took;
 	}
 	while (atomic_load(&gate->closed))
 		pthread_cond_wait(&gate->opened, &gate->lock);
+	atomic_store(&place->passed, atomic_load(&gate->closings));
 	pthread_mutex_unlock(&gate->lock);
 }
 

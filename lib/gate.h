@@ -6,6 +6,10 @@
  * closes the gate and opens it when it is done: steps that have begun go on,
  * no other begins meanwhile.  Nothing that urgent work needs may be held across
  * gate_pass().  gate may be NULL everywhere: it is open then.
+ *
+ * Each thread has a place of its own in its work (struct gate_place), which it
+ * clears where it begins: what arrives first when the gate is closed long since
+ * was in nobody's way.
  */
 #ifndef CUZK_LIB_GATE_H
 #define CUZK_LIB_GATE_H
@@ -18,8 +22,14 @@ struct gate {
 	atomic_uint closed;		/* how often; changed under lock */
 	pthread_mutex_t lock;		/* innermost; protects the rest */
 	pthread_cond_t opened;
-	uint64_t closed_ns;		/* since when; 0: it was passed since */
+	atomic_uint closings;		/* so far, from 1 on; changed under lock */
+	uint64_t closed_ns;		/* since when, while it is closed */
 	uint64_t longest_ns;
+};
+
+/* closings when its thread passed last; 0: not yet. */
+struct gate_place {
+	atomic_uint passed;
 };
 
 void gate_init(struct gate *gate);
@@ -27,17 +37,30 @@ void gate_fini(struct gate *gate);
 void gate_close(struct gate *gate);
 void gate_open(struct gate *gate);
 /*
- * From closing until somebody first stood aside, at most so far: the longest
- * step.  Starts anew.
+ * From closing until the last of those at work stood aside, at most so far: the
+ * longest step.  Starts anew.
  */
 uint64_t gate_longest_ns(struct gate *gate);
 
-void gate_wait(struct gate *gate);	/* gate_pass()'s */
+void gate_wait(struct gate *gate, struct gate_place *place);	/* gate_pass()'s */
 
-static inline void gate_pass(struct gate *gate)
+static inline void gate_begin(struct gate_place *place)
 {
-	if (gate && atomic_load_explicit(&gate->closed, memory_order_acquire))
-		gate_wait(gate);
+	atomic_store_explicit(&place->passed, 0, memory_order_relaxed);
+}
+
+static inline void gate_pass(struct gate *gate, struct gate_place *place)
+{
+	unsigned int closings;
+
+	if (!gate)
+		return;
+	/* before closed: a closing between the two is later than this pass */
+	closings = atomic_load_explicit(&gate->closings, memory_order_acquire);
+	if (atomic_load_explicit(&gate->closed, memory_order_acquire))
+		gate_wait(gate, place);
+	else
+		atomic_store_explicit(&place->passed, closings, memory_order_relaxed);
 }
 
 #endif

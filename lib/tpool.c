@@ -25,20 +25,28 @@ struct tpool {
 	size_t count;
 
 	atomic_size_t next;
+	struct gate_place place;	/* of thread 0 */
 	struct worker {
 		struct tpool *pool;
 		unsigned int index;
 		pthread_t thread;
+		struct gate_place place;
 	} workers[];
 };
+
+static struct gate_place *place(struct tpool *pool, unsigned int thread)
+{
+	return thread ? &pool->workers[thread - 1].place : &pool->place;
+}
 
 static void drain(struct tpool *pool, unsigned int thread)
 {
 	size_t i;
 
+	gate_begin(place(pool, thread));
 	while ((i = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed)) <
 	       pool->count) {
-		gate_pass(pool->gate);
+		gate_pass(pool->gate, place(pool, thread));
 		pool->fn(pool->arg, i, thread);
 	}
 }
@@ -131,10 +139,10 @@ void tpool_set_gate(struct tpool *pool, struct gate *gate)
 	pool->gate = gate;
 }
 
-void tpool_pass(struct tpool *pool)
+void tpool_pass(struct tpool *pool, unsigned int thread)
 {
 	if (pool)
-		gate_pass(pool->gate);
+		gate_pass(pool->gate, place(pool, thread));
 }
 
 unsigned int tpool_threads(const struct tpool *pool)
@@ -148,8 +156,10 @@ void tpool_run(struct tpool *pool, void (*fn)(void *arg, size_t i, unsigned int 
 	size_t i;
 
 	if (!pool || pool->n == 1 || n <= 1) {
+		if (pool)
+			gate_begin(&pool->place);
 		for (i = 0; i < n; i++) {
-			tpool_pass(pool);
+			tpool_pass(pool, 0);
 			fn(arg, i, 0);
 		}
 		return;

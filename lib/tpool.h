@@ -21,11 +21,11 @@ int tpool_open(struct tpool **pool, unsigned int threads);
 void tpool_close(struct tpool *pool);
 /*
  * Each call of fn passes the gate first (lib/gate.h), which lives as long as the
- * pool; a call that takes long passes it inside as well, by tpool_pass().  To be
- * set before the first loop.
+ * pool; a call that takes long passes it inside as well, by tpool_pass() with its
+ * thread.  To be set before the first loop.
  */
 void tpool_set_gate(struct tpool *pool, struct gate *gate);
-void tpool_pass(struct tpool *pool);
+void tpool_pass(struct tpool *pool, unsigned int thread);
 unsigned int tpool_threads(const struct tpool *pool);
 void tpool_run(struct tpool *pool, void (*fn)(void *arg, size_t i, unsigned int thread),
 	       void *arg, size_t n);

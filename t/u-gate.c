@@ -60,17 +60,63 @@ static void test(unsigned int threads)
 	tpool_close(pool);
 }
 
+/* One step of so long, which began before the gate closed. */
+struct walk {
+	unsigned int step_us, late_us;
+	atomic_bool begun;
+};
+
+static void *walk(void *arg)
+{
+	struct gate_place place = { 0 };
+	struct walk *w = arg;
+
+	usleep(w->late_us);
+	if (!w->late_us)
+		gate_pass(&gate, &place);
+	atomic_store(&w->begun, true);
+	usleep(w->step_us);
+	gate_pass(&gate, &place);
+	return NULL;
+}
+
+static void test_two(void)
+{
+	struct walk walks[] = { { 2000, 0 }, { 100000, 0 }, { 0, 250000 } };
+	pthread_t t[3];
+	uint64_t longest;
+	int i;
+
+	for (i = 0; i < 3; i++)
+		pthread_create(&t[i], NULL, walk, &walks[i]);
+	while (!atomic_load(&walks[0].begun) || !atomic_load(&walks[1].begun))
+		usleep(100);
+	gate_close(&gate);
+	usleep(400000);
+	gate_open(&gate);
+	for (i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	longest = gate_longest_ns(&gate);
+	ok(longest > 80000000, "of two threads the longer step counts, which was %.1f ms",
+	   longest / 1e6);
+	ok(longest < 240000000, "and what only began when it was closed does not");
+}
+
 int main(void)
 {
+	struct gate_place place = { 0 };
+
 	gate_init(&gate);
 	test(1);
 	test(3);
-	gate_pass(NULL);
+	test_two();
+	gate_pass(NULL, &place);
 	gate_close(NULL);
 	gate_open(NULL);
+	gate_pass(&gate, &place);
 	gate_close(&gate);
 	gate_open(&gate);
-	gate_pass(&gate);
+	gate_pass(&gate, &place);
 	ok(!gate_longest_ns(&gate), "what nobody reaches is not counted");
 	gate_fini(&gate);
 	return tap_done();

@@ -290,6 +290,7 @@ static void job_task(void *arg, size_t i, unsigned int thread)
 
 	msm_work_init(&work, r->kernel, r->plan.max_entries, r->work_mem + thread * r->work_size);
 	work.pool = r->pool;
+	work.thread = thread;
 	if (job->ones) {
 		ones_job(r, job, &work);
 	} else {

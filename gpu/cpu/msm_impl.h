@@ -85,6 +85,7 @@ struct msm_work {
 	uint8_t *sums[2];	/* buckets, then pieces */
 	size_t max_entries, max_lists;
 	struct tpool *pool;	/* that it runs in */
+	unsigned int thread;	/* of pool */
 };
 
 uint64_t msm_work_size(const struct msm_kernel *k, size_t max_entries);

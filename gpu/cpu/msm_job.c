@@ -93,7 +93,7 @@ static void sum_lists(struct msm_work *w, const struct msm_kernel *k, const void
 			.n = n_lists - at < k->best_lists ? n_lists - at : k->best_lists,
 		};
 
-		tpool_pass(w->pool);
+		tpool_pass(w->pool, w->thread);
 		k->sum_lists(w->kernel, points, &l, w->sums[0]);
 	}
 }

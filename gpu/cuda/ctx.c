@@ -397,6 +397,7 @@ int cuda_ctx_enter(struct cuda_ctx *ctx)
 {
 	if (ctx->lost)
 		return -EIO;
+	gate_begin(&ctx->place);
 	return cuda_check(ctx, ctx->drv->ctx_set_current(ctx->ctx), "selecting the device");
 }
 

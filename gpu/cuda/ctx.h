@@ -17,6 +17,7 @@
 #include "gpu/cuda/driver.h"
 #include "gpu/cuda/kernels.h"
 #include "gpu/gpu.h"
+#include "lib/gate.h"
 
 #define CUDA_MODULES 4
 #define CUDA_STEPS 2
@@ -47,6 +48,7 @@ struct cuda_ctx {
 	bool lost;
 	uint64_t bytes_up, bytes_down;
 	uint64_t copy_up_ns;		/* in cuda_copy_up(): small things, not points */
+	struct gate_place place;	/* of the thread that works with it */
 	struct cuda_step steps[CUDA_STEPS];
 	unsigned int next_step;
 	_Atomic uint64_t longest_step_ns;	/* of the large launches */

@@ -10,7 +10,6 @@
  * gate (doc/gpu-tuning.md).
  */
 #include "gpu/cuda/ctx.h"
-#include "lib/gate.h"
 
 #define LARGE (1u << 21)	/* threads */
 
@@ -77,7 +76,7 @@ int cuda_step_begin(struct cuda_ctx *ctx, uint64_t threads, struct cuda_step **s
 	*step = NULL;
 	if (!ctx->config.gate)
 		return 0;
-	gate_pass(ctx->config.gate);
+	gate_pass(ctx->config.gate, &ctx->place);
 	if (threads < LARGE)
 		return 0;
 	if (s->queued) {
@@ -85,7 +84,7 @@ int cuda_step_begin(struct cuda_ctx *ctx, uint64_t threads, struct cuda_step **s
 		if (r)
 			return r;
 		/* it may have been closed meanwhile */
-		gate_pass(ctx->config.gate);
+		gate_pass(ctx->config.gate, &ctx->place);
 	}
 	*step = s;
 	return cuda_check(ctx, ctx->drv->event_record(s->begin, ctx->stream), "recording an event");
