@@ -352,13 +352,20 @@ static void reload_worker(struct service *svc, struct worker *w)
 	instance_refresh(w->inst);
 }
 
+/* Before it is ready READY=1 would end the start, and at the end it would say that there is none. */
+static bool manager_waits_for_reload(const struct service *svc)
+{
+	return svc->ready && !svc->draining;
+}
+
 void service_reload(struct service *svc)
 {
 	struct config *next;
 	uint32_t i;
 	int n;
 
-	notify_reloading(svc->notify);
+	if (manager_waits_for_reload(svc))
+		notify_reloading(svc->notify);
 	if (config_read(&next, svc->config_path, report, NULL)) {
 		log_error("reload: %s has errors; the configuration stays as it was",
 			  svc->config_path);
@@ -377,6 +384,7 @@ void service_reload(struct service *svc)
 		else
 			log_notice("reload: done");
 	}
-	say_ready(svc);
+	if (manager_waits_for_reload(svc))
+		say_ready(svc);
 	service_wake(svc);
 }
