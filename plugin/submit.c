@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/evp.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 
 #define IOV_BATCH 512
 #define BLOB_ALIGN 64
+#define BESIDE_MIN (1u << 20)	/* bytes of a message that are worth a thread */
 
 /* A place in the pieces of the message. */
 struct stream {
@@ -498,6 +500,39 @@ err_free_ranges:
 
 /* ---- all of it ---- */
 
+struct packing {
+	const struct fields *fields;
+	int err;
+};
+
+static void *pack_main(void *arg)
+{
+	struct packing *p = arg;
+
+	p->err = pack(p->fields);
+	return NULL;
+}
+
+/*
+ * The identity and the request file.  Each reads all of the message and they
+ * write different fields of the submission, so the one is made beside the other.
+ * The library gives a message only when it has all of it: neither can begin sooner.
+ */
+static int digest_and_pack(const struct fields *f, uint64_t len)
+{
+	struct packing packing = { .fields = f };
+	pthread_t thread;
+	int err;
+
+	if (len < BESIDE_MIN || pthread_create(&thread, NULL, pack_main, &packing)) {
+		err = digest_fields(f);
+		return err ? err : pack(f);
+	}
+	err = digest_fields(f);
+	pthread_join(thread, NULL);
+	return packing.err ? packing.err : err;
+}
+
 uint32_t submission_default_priority(uint32_t kind)
 {
 	switch (kind) {
@@ -568,9 +603,7 @@ int submission_read(struct submission **out, const struct iovec *iov, int n_iov,
 	if (err)
 		goto err_free;
 	read_label(f.sub->request_id, f.request_id);
-	err = digest_fields(&f);
-	if (!err)
-		err = pack(&f);
+	err = digest_and_pack(&f, s.end);
 	if (err) {
 		explain(err, text);
 		goto err_free;

@@ -85,6 +85,42 @@ static void test_random(void)
 	ok(all, "all were taken");
 }
 
+static size_t long_cut(void *ctx)
+{
+	return next() % 200000;
+}
+
+/* Long ones are read by two threads, each through pieces of its own. */
+static void test_long(void)
+{
+	Cuzk__V1__SubmitProofRequest m = CUZK__V1__SUBMIT_PROOF_REQUEST__INIT;
+	ProtobufCBinaryData proofs[2];
+	const char *what = NULL;
+	uint8_t *big, *data;
+	bool taken = true;
+	size_t i, len;
+
+	big = malloc(3000001);
+	for (i = 0; i < 3000001; i++)
+		big[i] = next();
+	m.request_id = "long";
+	m.proof_kind = 1;
+	m.vanilla_proof = (ProtobufCBinaryData){ 3000001, big };
+	m.randomness = random_bytes(32);
+	m.n_vanilla_proofs = 2;
+	m.vanilla_proofs = proofs;
+	proofs[0] = (ProtobufCBinaryData){ 1200000, big + 77 };
+	proofs[1] = (ProtobufCBinaryData){ 0, big };
+	data = malloc(cuzk__v1__submit_proof_request__get_packed_size(&m));
+	len = cuzk__v1__submit_proof_request__pack(&m, data);
+	for (i = 0; i < 8 && !what && taken; i++)
+		what = submit_differs(data, len, i % 4 ? long_cut : random_cut, NULL, &taken);
+	ok(!what && taken, "a request of %zu bytes reads as protobuf-c does%s%s", len,
+	   what ? ": differs: " : "", what ? what : "");
+	free(data);
+	free(big);
+}
+
 static void test_damaged(void)
 {
 	const char *what = NULL;
@@ -162,6 +198,7 @@ int main(void)
 		pool[i] = next();
 	test_cases();
 	test_random();
+	test_long();
 	test_damaged();
 	return tap_done();
 }
