@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -28,6 +29,7 @@ struct connection {
 	char head[HTTP_HEAD_MAX + 1];
 	char *reply;			/* NULL: the head is still being read */
 	size_t reply_len, sent;
+	bool lingers;			/* all is sent; what the peer still says is dropped */
 };
 
 static void connection_free(struct connection *c)
@@ -50,8 +52,12 @@ static const char *reason(int status)
 		return "Not Found";
 	case 405:
 		return "Method Not Allowed";
+	case 431:
+		return "Request Header Fields Too Large";
 	case 503:
 		return "Service Unavailable";
+	case 505:
+		return "HTTP Version Not Supported";
 	default:
 		return "Bad Request";
 	}
@@ -65,32 +71,60 @@ static int make_reply(struct connection *c, int status, const char *type, const 
 	if (!f)
 		return -ENOMEM;
 	fprintf(f, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
-		"Cache-Control: no-store\r\nConnection: close\r\n\r\n", status, reason(status),
-		type, body_len);
+		"%sCache-Control: no-store\r\nConnection: close\r\n\r\n", status, reason(status),
+		type, body_len, status == 405 ? "Allow: GET, HEAD\r\n" : "");
 	if (!head_only)
 		fwrite(body, 1, body_len, f);
 	return fclose(f) ? -ENOMEM : 0;
 }
 
-/* The request line is whole: "METHOD PATH HTTP/1.x". */
-static int answer(struct connection *c)
+/* The path of a target in origin form, "/PATH", or absolute form, "http://HOST/PATH"; or NULL. */
+static char *target_path(char *target)
+{
+	if (!strncasecmp(target, "http://", 7)) {
+		target = strchr(target + 7, '/');
+		if (!target)
+			return NULL;
+	}
+	target[strcspn(target, "?#")] = '\0';
+	return target[0] == '/' ? target : NULL;
+}
+
+/* "METHOD TARGET HTTP/1.x", taken apart in place: a status, 0: so far it is good. */
+static int parse_request(char *line, char **method, char **path)
+{
+	char *save, *target, *version;
+
+	*method = strtok_r(line, " ", &save);
+	target = strtok_r(NULL, " ", &save);
+	version = strtok_r(NULL, " ", &save);
+	if (!version || strtok_r(NULL, " ", &save) || strncmp(version, "HTTP/", 5))
+		return 400;
+	if (strncmp(version, "HTTP/1.", 7))
+		return 505;
+	*path = target_path(target);
+	return *path ? 0 : 400;
+}
+
+/* status: 0: the head is whole; or what is wrong with it. */
+static int answer(struct connection *c, int status)
 {
 	const char *type = "text/plain; charset=utf-8";
-	char *line = c->head, *method, *path, *save, *body = NULL;
+	char *method = NULL, *path = NULL, *body = NULL;
 	bool head_only = false;
 	size_t body_len = 0;
-	int status = 400, err;
+	int err;
 	FILE *f;
 
-	line[strcspn(line, "\r\n")] = '\0';
-	method = strtok_r(line, " ", &save);
-	path = strtok_r(NULL, " ", &save);
+	if (!status) {
+		c->head[strcspn(c->head, "\r\n")] = '\0';
+		status = parse_request(c->head, &method, &path);
+	}
 	f = open_memstream(&body, &body_len);
 	if (!f)
 		return -ENOMEM;
-	if (method && path) {
+	if (!status) {
 		head_only = !strcmp(method, "HEAD");
-		path[strcspn(path, "?#")] = '\0';
 		if (head_only || !strcmp(method, "GET"))
 			status = c->http->page(c->http->ctx, path, f, &type);
 		else
@@ -105,6 +139,19 @@ static int answer(struct connection *c)
 	return err;
 }
 
+/*
+ * Drops what the peer still sends, a body or the rest of a long head, until it
+ * closes or the time is over: closing with something unread would reset the
+ * connection, and the answer might be lost.  False: the connection is over.
+ */
+static bool linger(struct connection *c)
+{
+	char drop[16384];
+	ssize_t n = recv(c->fd, drop, sizeof(drop), 0);
+
+	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
 /* False: the connection is over. */
 static bool send_more(struct connection *c)
 {
@@ -115,8 +162,19 @@ static bool send_more(struct connection *c)
 			return errno == EAGAIN || errno == EINTR;
 		c->sent += n;
 	}
-	shutdown(c->fd, SHUT_WR);
-	return false;
+	if (shutdown(c->fd, SHUT_WR) < 0 || sd_event_source_set_io_events(c->source, EPOLLIN) < 0)
+		return false;
+	free(c->reply);
+	c->reply = NULL;
+	c->lingers = true;
+	return true;
+}
+
+static bool start_answer(struct connection *c, int status)
+{
+	if (answer(c, status) || sd_event_source_set_io_events(c->source, EPOLLOUT) < 0)
+		return false;
+	return send_more(c);
 }
 
 static bool read_more(struct connection *c)
@@ -129,18 +187,18 @@ static bool read_more(struct connection *c)
 		return false;
 	c->head_len += n;
 	c->head[c->head_len] = '\0';
-	if (!strstr(c->head, "\r\n\r\n") && !strstr(c->head, "\n\n"))
-		return c->head_len < HTTP_HEAD_MAX;
-	if (answer(c) || sd_event_source_set_io_events(c->source, EPOLLOUT) < 0)
-		return false;
-	return send_more(c);
+	if (strstr(c->head, "\r\n\r\n") || strstr(c->head, "\n\n"))
+		return start_answer(c, 0);
+	if (strlen(c->head) < c->head_len)
+		return start_answer(c, 400);
+	return c->head_len < HTTP_HEAD_MAX || start_answer(c, 431);
 }
 
 static int on_io(sd_event_source *source, int fd, uint32_t events, void *ctx)
 {
 	struct connection *c = ctx;
 
-	if (!(c->reply ? send_more(c) : read_more(c)))
+	if (!(c->lingers ? linger(c) : c->reply ? send_more(c) : read_more(c)))
 		connection_free(c);
 	return 0;
 }
@@ -151,10 +209,28 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *ctx)
 	return 0;
 }
 
+/* Who only holds a connection must not keep the others out: the oldest of those goes. */
+static void make_room(struct http *http)
+{
+	struct list *pos;
+
+	if (http->n < HTTP_CONNECTIONS)
+		return;
+	list_each(pos, &http->connections) {
+		struct connection *c = list_entry(pos, struct connection, entry);
+
+		if (!c->reply) {
+			connection_free(c);
+			return;
+		}
+	}
+}
+
 void http_add_connection(struct http *http, int fd)
 {
 	struct connection *c;
 
+	make_room(http);
 	c = http->n < HTTP_CONNECTIONS ? calloc(1, sizeof(*c)) : NULL;
 	if (!c) {
 		close(fd);

@@ -2,9 +2,10 @@
 /*
  * http.h - /metrics, /status, /trace/JOB and /healthz for those who speak HTTP/1.1 only
  *
- * GET and HEAD; one answer per connection.  Runs in the main loop: a request
- * is at most HTTP_HEAD_MAX bytes and must be complete within HTTP_TIMEOUT_US,
- * at most HTTP_CONNECTIONS are open.
+ * GET and HEAD; one answer per connection.  Runs in the main loop: the head of
+ * a request is at most HTTP_HEAD_MAX bytes, a connection lasts HTTP_TIMEOUT_US at
+ * most, and HTTP_CONNECTIONS are open at most: one more ends the oldest of those
+ * that are not being answered.
  */
 #ifndef CUZK_PLUGIN_HTTP_H
 #define CUZK_PLUGIN_HTTP_H

@@ -66,19 +66,52 @@ equal(get("/")[0], 404, "another path")
 equal(get("/metrics", "POST")[0], 405, "another method")
 code, _, body = get("/metrics", "HEAD")
 equal((code, body), (200, ""), "HEAD")
-for what, data in {"garbage": b"\0\1\2\3\r\n\r\n", "nothing": b"", "an endless head": b"A" * 9000}.items():
-    k = socket.create_connection(("127.0.0.1", port))
+
+
+def raw(data, more=b"", end=False):
+    """What a connection that sends data, and more whatever the answer is, is answered: status, headers, body."""
+    k = socket.create_connection(("127.0.0.1", port), timeout=5)
+    got = b""
     try:
-        k.sendall(data)
-        k.shutdown(socket.SHUT_WR)
-        k.settimeout(5)
-        k.recv(100)
-    except OSError:
-        pass
+        k.sendall(data + more)
+        if end:
+            k.shutdown(socket.SHUT_WR)
+        while True:
+            part = k.recv(65536)
+            if not part:
+                break
+            got += part
+    except OSError as e:
+        got += b"\r\n" + str(e).encode()
     k.close()
-    equal(get("/healthz")[0], 200, f"after {what}")
-held = [socket.create_connection(("127.0.0.1", port)) for _ in range(100)]
-equal(c.prove(request(payload=b"held")).status, "COMPLETED", "100 idle connections do not stop gRPC")
+    head, _, body = got.partition(b"\r\n\r\n")
+    lines = head.decode("latin-1").split("\r\n")
+    return lines[0].split(" ")[1] if lines[0].startswith("HTTP/1.1 ") else lines[0], lines[1:], body
+
+
+HOST = b"\r\nHost: x\r\n\r\n"
+for what, data, status in (("garbage", b"\0\1\2\3\r\n\r\n", "400"), ("a NUL in a header", b"GET /healthz HTTP/1.1\r\nA: \0\r\n\r\n", "400"),
+                           ("no version", b"GET /healthz\r\n\r\n", "400"), ("a word too many", b"GET /healthz x HTTP/1.1" + HOST, "400"),
+                           ("no path", b"GET * HTTP/1.1" + HOST, "400"), ("no HTTP", b"GET /healthz GOPHER/1.1" + HOST, "400"),
+                           ("the preface of HTTP/2", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505"),
+                           ("HTTP/1.0", b"GET /healthz HTTP/1.0\r\n\r\n", "200"), ("bare newlines", b"GET /healthz HTTP/1.1\nHost: x\n\n", "200"),
+                           ("the absolute form", b"GET http://x:1/healthz HTTP/1.1" + HOST, "200"),
+                           ("an absolute form without a path", b"GET http://x HTTP/1.1" + HOST, "400"),
+                           ("an endless line", b"A" * 9000, "431"), ("an endless head", b"GET /healthz HTTP/1.1\r\n" + b"A: b\r\n" * 3000, "431"),
+                           ("two requests in one", (b"GET /healthz HTTP/1.1" + HOST) * 2, "200"),
+                           ("a body in chunks that smuggles another", b"POST /healthz HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n"
+                            b"0\r\n\r\nGET /status HTTP/1.1" + HOST, "405")):
+    found = raw(data)
+    ok(found[0] == status and "Connection: close" in found[1] and found[2].count(b"HTTP/1.1") == 0, f"{what}: {found[0]}")
+found = raw(b"POST /metrics HTTP/1.1\r\nContent-Length: 4000000\r\n\r\n", bytes(4000000))
+ok(found[0] == "405" and "Allow: GET, HEAD" in found[1], f"a request with four megabytes behind it hears its answer: {found[0]}")
+equal(raw(b"", end=True)[0], "", "nothing")
+equal(raw(b"GET /healthz", end=True)[0], "", "half of a request")
+held = [socket.create_connection(("127.0.0.1", port)) for _ in range(300)]
+for k in held[::2]:
+    k.sendall(b"GET /metrics HTTP/1.1\r\n")
+equal(c.prove(request(payload=b"held")).status, "COMPLETED", "300 idle connections do not stop gRPC")
+equal([get("/healthz")[0] for _ in range(3)], [200] * 3, "nor the collector of the metrics")
 for k in held:
     k.close()
 equal(s.stop(), 0, "stop")
