@@ -91,6 +91,30 @@ time.sleep(1.2)
 equal(len([1 for t, line in s.manager.lines if line == "WATCHDOG=1"]), n, "a stopped main loop sends no ping")
 s.proc.send_signal(signal.SIGCONT)
 
+# nor one that turns and yet does not act on the limit of an instance: its timer is lost, its child says nothing
+lost = BUILD + "/t/.libs/lost-timer.so"
+if os.path.exists(lost):
+    stages = "".join(f"stage_limit{x} = 200ms\n" for x in ("", "_params", "_witness", "_upload", "_evaluate", "_ntt"))
+    d = Managed(engine="hang_every = 1\nhang_stage = ntt", settings=stages + "heartbeat_limit = 200ms\n", level="debug")
+    d.manager = Manager(d.dir + "/notify")
+    d.env = {"WATCHDOG_USEC": "1000000", "LD_PRELOAD": lost, "CUZK_TEST_TIMER": d.dir + "/lost", "ASAN_OPTIONS": "verify_asan_link_order=0"}
+    d.start()
+    open(d.dir + "/lost", "w").close()
+    d.client().submit(request("winning-post", "lost", b"lost"))
+    d.wait_log("goes to cpu")
+    child = int(subprocess.run(["pgrep", "-P", str(d.proc.pid)], capture_output=True, text=True, check=True).stdout)
+    os.kill(child, signal.SIGSTOP)
+    asked = d.manager.wait("WATCHDOG=trigger", 30)
+    ok(asked, "an instance that is past its limit and not dealt with: the watchdog is asked to act")
+    ok(d.manager.wait("STATUS=cpu is stuck and could not be ended"), "and STATUS= says why")
+    time.sleep(1.2)
+    late = [line for at, line in d.manager.lines if asked and at > asked[0] and line == "WATCHDOG=1"]
+    equal((late, d.proc.poll()), ([], None), "no ping comes after that, though the loop turns")
+    os.unlink(d.dir + "/lost")
+    d.kill()
+else:
+    skip("watchdog and a lost timer", "shared objects are not built")
+
 # reload
 c = s.client()
 s.configure(engine="probe_delay_ms = 300\ndelay_ms = 800", settings="queue_limit = 2\nclient_jobs = 7")
