@@ -304,6 +304,16 @@ static void describe_exit(const siginfo_t *info, char *text, size_t size)
 			 info->si_code == CLD_DUMPED ? ", core dumped" : "");
 }
 
+bool instance_wait(struct instance *inst, siginfo_t *info, int flags)
+{
+	if (waitid(P_PIDFD, inst->pidfd, info, WEXITED | WNOWAIT | flags) < 0 || !info->si_pid)
+		return false;
+	/* its number is its own until it is waited for */
+	kill(-info->si_pid, SIGKILL);
+	waitid(P_PIDFD, inst->pidfd, info, WEXITED);
+	return true;
+}
+
 void instance_reap(struct instance *inst)
 {
 	enum instance_death death = INSTANCE_DEATH_CRASHED;
@@ -311,11 +321,8 @@ void instance_reap(struct instance *inst)
 	siginfo_t info = { 0 };
 	bool orderly;
 
-	if (waitid(P_PIDFD, inst->pidfd, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || !info.si_pid)
+	if (!instance_wait(inst, &info, WNOHANG))
 		return;
-	/* What it started goes with it; its number is its own until it is waited for. */
-	kill(-info.si_pid, SIGKILL);
-	waitid(P_PIDFD, inst->pidfd, &info, WEXITED);
 	close(inst->pidfd);
 	inst->pidfd = -1;
 	if (inst->given_up) {

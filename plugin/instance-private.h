@@ -3,6 +3,8 @@
 #ifndef CUZK_PLUGIN_INSTANCE_PRIVATE_H
 #define CUZK_PLUGIN_INSTANCE_PRIVATE_H
 
+#include <signal.h>
+
 #include "plugin/instance.h"
 #include "plugin/wire.h"
 
@@ -100,6 +102,8 @@ __attribute__((format(printf, 4, 5)))
 void instance_kill(struct instance *inst, enum instance_death death, bool now, const char *fmt,
 		   ...);
 void instance_reap(struct instance *inst);
+/* The child is gone (flags: WNOHANG or 0), and what it started goes with it; false: not yet. */
+bool instance_wait(struct instance *inst, siginfo_t *info, int flags);
 void instance_give_up(struct instance *inst);
 /* Sends WIRE_STOP when a stop is wanted and nothing is in flight. */
 void instance_try_stop(struct instance *inst);

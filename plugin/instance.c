@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/text.h"
 #include "plugin/instance-private.h"
 
 #define LATE_MS 5000	/* a deadline so long ago: the main loop does not turn */
@@ -29,8 +30,10 @@ uint64_t instance_now_ms(void)
 /* reason NULL: as it was. The callback comes from instance_process(). */
 void instance_set_state(struct instance *inst, enum instance_state state, const char *reason)
 {
-	if (reason && reason != inst->reason)
+	if (reason && reason != inst->reason) {
 		snprintf(inst->reason, sizeof(inst->reason), "%s", reason);
+		text_clean(inst->reason);	/* a cut goes through letters */
+	}
 	if (inst->state == state)
 		return;
 	inst->state = state;
@@ -307,7 +310,7 @@ void instance_close(struct instance *inst)
 		pidfd_send_signal(inst->pidfd, SIGKILL, NULL, 0);
 		/* one that hangs in a driver must not take us along */
 		if (!inst->given_up)
-			waitid(P_PIDFD, inst->pidfd, &(siginfo_t){ 0 }, WEXITED);
+			instance_wait(inst, &(siginfo_t){ 0 }, 0);
 		close(inst->pidfd);
 	}
 	instance_drop_socket(inst);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/text.h"
 #include "plugin/job.h"
 
 #define ID_LABEL_MAX 96		/* bytes of the request_id that a job id shows */
@@ -281,8 +282,10 @@ void job_end(struct jobs *jobs, struct job *job, enum job_state state, uint32_t 
 	assert(job->state == JOB_WAITING && state != JOB_WAITING);
 	job->state = state;
 	job->cls = cls;
-	if (text)
+	if (text) {
 		snprintf(job->text, sizeof(job->text), "%s", text);
+		text_clean(job->text);	/* a cut goes through letters */
+	}
 	job->finished_us = now_us;
 	list_del(&job->entry);
 	list_add(&jobs->finished, &job->entry);

@@ -14,12 +14,13 @@
 #define SD_JOURNAL_SUPPRESS_LOCATION
 #include <systemd/sd-journal.h>
 
+#include "lib/text.h"
 #include "plugin/api/cuzk_engine.h"
 #include "plugin/log.h"
 
 #define LINE_MAX_BYTES 2048
 #define FIELD_MAX_BYTES 512
-#define FIELDS_MAX 14
+#define FIELDS_MAX 15	/* those of send_journal() */
 
 /* Written by log_open() before there are threads; read-only afterwards. */
 static const char *log_name = "cuzkd";
@@ -60,13 +61,6 @@ void log_set_level(int priority)
 int log_level(void)
 {
 	return atomic_load_explicit(&level, memory_order_relaxed);
-}
-
-static void clean_line(char *line)
-{
-	for (; *line; line++)
-		if ((unsigned char)*line < ' ' || *line == 127)
-			*line = ' ';
 }
 
 static void to_stderr(int priority, const char *line)
@@ -156,7 +150,7 @@ void log_eventv(int priority, const struct log_fields *fields, const char *fmt, 
 		return;
 	errno = saved;		/* for %m */
 	vsnprintf(line, sizeof(line), fmt, ap);
-	clean_line(line);
+	text_clean(line);
 	if (!to_journal || send_journal(priority, fields, line) < 0)
 		to_stderr(priority, line);
 	errno = saved;

@@ -18,6 +18,7 @@
 #include <grpc/support/time.h>
 
 #include "lib/proto/cuzk.pb-c.h"
+#include "lib/text.h"
 #include "plugin/hash.h"
 #include "plugin/log.h"
 #include "plugin/rpc-internal.h"
@@ -157,6 +158,7 @@ void rpc_fail(struct rpc_call *pub, grpc_status_code status, const char *fmt, ..
 	va_start(ap, fmt);
 	vsnprintf(call->text, sizeof(call->text), fmt, ap);
 	va_end(ap);
+	text_clean(call->text);
 	call->status = status;
 	answer(call);
 }

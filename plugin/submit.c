@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "lib/text.h"
 #include "plugin/request.h"
 #include "plugin/submit.h"
 
@@ -242,7 +243,7 @@ static int read_field(struct fields *f, struct stream *s, int nested)
 static void read_label(char label[SUBMIT_ID_SIZE], struct range r)
 {
 	struct iovec piece;
-	size_t n = 0, i;
+	size_t n = 0;
 
 	while (n < SUBMIT_ID_SIZE - 1 && range_next(&r, &piece)) {
 		if (piece.iov_len > SUBMIT_ID_SIZE - 1 - n)
@@ -250,13 +251,8 @@ static void read_label(char label[SUBMIT_ID_SIZE], struct range r)
 		memcpy(label + n, piece.iov_base, piece.iov_len);
 		n += piece.iov_len;
 	}
-	if (n == SUBMIT_ID_SIZE - 1)
-		while (n && ((uint8_t)label[n - 1] & 0xc0) == 0x80)
-			n--;
 	label[n] = '\0';
-	for (i = 0; i < n; i++)
-		if ((uint8_t)label[i] < ' ' || label[i] == 127)
-			label[i] = '?';
+	text_clean(label);
 }
 
 /* ---- identity ---- */

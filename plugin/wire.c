@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "lib/text.h"
 #include "plugin/wire.h"
 
 union control {
@@ -121,10 +122,8 @@ void wire_text(char *text, size_t size)
 	size_t i;
 
 	text[size - 1] = '\0';
-	for (i = 0; text[i]; i++) {
-		if ((unsigned char)text[i] < ' ' || text[i] == 127)
-			text[i] = ' ';
-	}
+	text_clean(text);
+	i = strlen(text);
 	while (i && text[i - 1] == ' ')
 		text[--i] = '\0';
 }

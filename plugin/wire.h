@@ -159,7 +159,7 @@ bool wire_memory_name(const char *name);
 /* Copies as much of a string as fits, with a NUL. */
 void wire_copy(char *dst, size_t size, const char *src);
 
-/* Cuts a string of foreign origin at its field's end and makes it one printable line. */
+/* Cuts a string of foreign origin at its field's end and makes it one line of UTF-8. */
 void wire_text(char *text, size_t size);
 
 #endif
