@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "plugin/listen.h"
 #include "plugin/log.h"
 #include "plugin/pem.h"
 #include "plugin/service.h"
@@ -128,6 +129,7 @@ static int run(struct service *svc)
 		if (r < 0)
 			log_error("event loop: %s", strerror(-r));
 	} else {
+		listen_turn_away();
 		r = -1;
 	}
 	service_close(svc);
@@ -184,9 +186,12 @@ int main(int argc, char **argv)
 		log_error("unexpected argument '%s'", argv[optind]);
 		return EXIT_CONFIG;
 	}
-	if (config_read(&svc.config, svc.config_path, report, NULL))
-		return EXIT_CONFIG;
-	if (action != ACTION_DUMP && pem_check(svc.config, report, NULL)) {
+	status = config_read(&svc.config, svc.config_path, report, NULL);
+	if (!status && action != ACTION_DUMP)
+		status = pem_check(svc.config, report, NULL);
+	if (status) {
+		if (action == ACTION_RUN)
+			listen_turn_away();
 		config_free(svc.config);
 		return EXIT_CONFIG;
 	}

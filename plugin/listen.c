@@ -23,6 +23,7 @@
 #include "plugin/log.h"
 
 #define BACKLOG 512
+#define BACKLOG_MAX 65536	/* that a socket of somebody else's may have */
 #define ACCEPT_BATCH 64
 #define PAUSE_US 100000ull	/* after the process ran out of descriptors */
 
@@ -189,6 +190,34 @@ static void want(struct listen_socket *s, const struct listen_ops *ops)
 		s->ops = ops;
 }
 
+static void turn_away(int fd)
+{
+	int flags = fcntl(fd, F_GETFL), i, one;
+
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+		return;
+	for (i = 0; i < BACKLOG_MAX; i++) {
+		one = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+		if (one < 0)
+			return;
+		close(one);
+	}
+}
+
+void listen_turn_away(void)
+{
+	char **names = NULL;
+	int i, n = sd_listen_fds_with_names(0, &names);
+
+	for (i = 0; i < n; i++) {
+		if (strcmp(names[i], LISTEN_KEPT) &&
+		    sd_is_socket(SD_LISTEN_FDS_START + i, AF_UNSPEC, SOCK_STREAM, 1) > 0)
+			turn_away(SD_LISTEN_FDS_START + i);
+		free(names[i]);
+	}
+	free(names);
+}
+
 int listener_open(struct listener **out, sd_event *event)
 {
 	struct listener *l = calloc(1, sizeof(*l));
@@ -198,7 +227,7 @@ int listener_open(struct listener **out, sd_event *event)
 		return -ENOMEM;
 	l->event = event;
 	list_init(&l->sockets);
-	n = sd_listen_fds_with_names(1, &l->names);
+	n = sd_listen_fds_with_names(0, &l->names);
 	if (n < 0) {
 		log_error("sockets from the service manager: %s", strerror(-n));
 		free(l);

@@ -28,6 +28,14 @@ struct listen_ops {
 	void *ctx;
 };
 
+/*
+ * Ends the connections that wait on the stream sockets of the service manager,
+ * for a service that cannot start: those that are left would start it again at
+ * once, and again, until the manager gives up the socket.  What was kept from
+ * the service before is left alone: its clients wait for the next try.
+ */
+void listen_turn_away(void);
+
 int listener_open(struct listener **listener, sd_event *event);
 /* Closes all sockets; unlinks the unix sockets that were made here. NULL is accepted. */
 void listener_close(struct listener *listener);

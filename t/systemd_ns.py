@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Helpers of tests under a systemd of their own: staging, the shipped units, systemctl."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,7 +24,8 @@ def outside(script, extra=(), limit=120):
         for name in ("cuzkd", "cuzk-instance", "cuzkctl", ".libs/null.so", ".libs/groth16.so"):
             if os.path.exists(os.path.join(BUILD, name)):
                 shutil.copy(os.path.join(BUILD, name), stage)
-        for name in ("cuzkd.service.in", "cuzkd.socket", "sysusers.conf", "tmpfiles.conf"):
+        shutil.copy(os.path.join(BUILD, "systemd", "cuzkd.service"), stage)
+        for name in ("cuzkd.socket", "sysusers.conf", "tmpfiles.conf"):
             shutil.copy(os.path.join(SRC, "systemd", name), stage)
         for name in ("cuzk.py", "systemd_ns.py", "systemd-run-ns", os.path.basename(script)):
             shutil.copy(os.path.join(SRC, "t", name), stage)
@@ -77,8 +79,7 @@ def journal(*argv):
 
 
 def begin(verb, unit="cuzkd.service"):
-    """Starts or restarts; as often as a test wants to, where StartLimitBurst= ends what a service does too often."""
-    run("systemctl", "reset-failed", "cuzkd.service")
+    """Starts or restarts."""
     return run("systemctl", verb, unit)
 
 
@@ -98,8 +99,8 @@ def install(stage, dropin=""):
         shutil.copy(f"{stage}/{src}", dst + "/cuzk.conf")
     run("systemd-sysusers", check=True)
     run("systemd-tmpfiles", "--create", check=True)
-    with open(stage + "/cuzkd.service.in") as f:
-        unit = f.read().replace("@sbindir@", stage).replace("@sysconfdir@", "/etc")
+    with open(stage + "/cuzkd.service") as f:
+        unit = re.sub(r"=\S*/cuzkd (.*)--config \S+", rf"={stage}/cuzkd \1--config /etc/cuzk/cuzk.conf", f.read())
     with open("/etc/systemd/system/cuzkd.service", "w") as f:
         f.write(unit)
     shutil.copy(stage + "/cuzkd.socket", "/etc/systemd/system")

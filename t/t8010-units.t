@@ -20,9 +20,9 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
 # The programs are not installed: another that is stands for them in the check.
-sed -e 's|^ExecStart=[^ ]*|ExecStart=/bin/true|' "$build/systemd/cuzkd.service" > "$tmp/cuzkd.service"
+sed -e 's|^\(Exec[A-Za-z]*\)=[^ ]*cuzkd|\1=/bin/true|' "$build/systemd/cuzkd.service" > "$tmp/cuzkd.service"
 cp "$src/systemd/cuzkd.socket" "$tmp/"
-! grep -q '@[a-z]*dir@' "$build/systemd/cuzkd.service"
+! grep -q '@[a-z]*dir@\|@systemd-' "$build/systemd/cuzkd.service"
 ok $? "all places of the unit are filled in"
 systemd-analyze verify --man=no "$tmp/cuzkd.service" "$tmp/cuzkd.socket" > "$tmp/out" 2>&1
 grep -E 'cuzkd\.(service|socket)' "$tmp/out" | sed 's/^/# /'

@@ -4,7 +4,9 @@
 # Tests fault class "life cycle".
 """The shipped units under a real systemd: start, socket, watchdog, hung instance, restart, drain, journal."""
 import os
+import shutil
 import signal
+import socket
 import sys
 import time
 
@@ -95,6 +97,12 @@ def inside(stage):
     configure(stage, "delay_ms = 1000")
     equal(run("systemctl", "reload", "cuzkd").returncode, 0, "reload")
     equal(show("ActiveState"), "active", "leaves it active")
+    pid = show("MainPID")
+    with open("/etc/cuzk/cuzk.conf", "a") as f:
+        f.write("nonsense = 1\n")
+    ok(run("systemctl", "reload", "cuzkd").returncode != 0, "a reload of a configuration with errors fails")
+    ok("unknown key nonsense" in journal("-n", "20"), "and the journal says why")
+    equal((show("ActiveState"), show("MainPID")), ("active", pid), "the service goes on as it was")
 
     # without the socket unit the service makes its socket, and the manager keeps it over a restart
     configure(stage, "delay_ms = 10")
@@ -129,6 +137,42 @@ def inside(stage):
         f.write("nonsense = 1\n")
     ok(begin("start").returncode != 0, "a configuration with errors does not start")
     equal(show("ExecMainStatus"), "2", "status 2")
+
+    # nor does it cost the socket, however many clients come
+    run("systemctl", "start", "cuzkd.socket", check=True)
+    turned_away = 0
+    for i in range(30):
+        k = socket.socket(socket.AF_UNIX)
+        k.settimeout(10)
+        try:
+            k.connect("/run/cuzk/cuzk.sock")
+            turned_away += k.recv(1) == b""
+        except ConnectionResetError:
+            turned_away += 1
+        except OSError as e:
+            diag(f"client {i}: {e}")
+        k.close()
+    equal(turned_away, 30, "clients of a service that cannot start are turned away")
+    equal((show("ActiveState", "cuzkd.socket"), show("Result", "cuzkd.socket")), ("active", "success"), "the socket waits")
+    ok(show("NRestarts") < "3", f"the service was started for clients only: {show('NRestarts')} restarts")
+    configure(stage, "delay_ms = 10")
+    equal(connect().prove(request(payload=b"repaired")).status, "COMPLETED", "for the first client after the repair, for whom the service starts")
+    equal(show("ActiveState"), "active", "without a person")
+
+    # so with what is no error of the configuration: tried again and again
+    run("systemctl", "stop", "cuzkd.service")
+    configure(stage, "delay_ms = 10")
+    with open("/etc/cuzk/cuzk.conf") as f:
+        text = f.read().replace("[global]\n", "[global]\nmetrics_listen = /run/cuzk/later/metrics\n")
+    with open("/etc/cuzk/cuzk.conf", "w") as f:
+        f.write(text)
+    run("systemctl", "start", "--no-block", "cuzkd.service")
+    ok(until(lambda: int(show("NRestarts")) >= 6, 60), "what does not start is tried more often than five times")
+    equal(show("ActiveState", "cuzkd.socket"), "active", "and the socket waits")
+    os.makedirs("/run/cuzk/later")
+    shutil.chown("/run/cuzk/later", "cuzk", "cuzk")
+    ok(until(lambda: show("ActiveState") == "active" and show("SubState") == "running"), "until it starts")
+    run("systemctl", "stop", "cuzkd.service", "cuzkd.socket")
     p = run("systemd-analyze", "security", "cuzkd.service", "--no-pager")
     diag((p.stdout.strip().splitlines() or ["systemd-analyze security: no answer"])[-1])
     done()
