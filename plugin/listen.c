@@ -442,28 +442,55 @@ int listener_unix(struct listener *l, const char *path, uint32_t mode, const cha
 	return socket_add(l, fd, NULL, ops);
 }
 
-static int bind_tcp(struct listener *l, const struct addrinfo *ai, const struct listen_ops *ops)
+/* The descriptor, bound, or -errno. */
+static int bind_tcp(const struct addrinfo *ai)
 {
-	struct listen_socket *there;
 	int fd, one = 1, err;
 
-	there = find_inherited(l, ai->ai_addr, ai->ai_addrlen);
-	if (there) {
-		want(there, ops);
-		return 0;
-	}
 	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (ai->ai_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
-	if (bind(fd, ai->ai_addr, ai->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0) {
+	if (bind(fd, ai->ai_addr, ai->ai_addrlen) < 0) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+static int listen_on(struct listener *l, const struct addrinfo *ai, const struct listen_ops *ops)
+{
+	struct listen_socket *there;
+	int fd, err;
+
+	there = find_inherited(l, ai->ai_addr, ai->ai_addrlen);
+	if (there) {
+		want(there, ops);
+		return 0;
+	}
+	fd = bind_tcp(ai);
+	if (fd < 0)
+		return fd;
+	if (listen(fd, BACKLOG) < 0) {
 		err = -errno;
 		close(fd);
 		return err;
 	}
 	return socket_add(l, fd, NULL, ops);
+}
+
+/* For a port of the library's, which does not say why it cannot have it. */
+static int try_tcp(const struct addrinfo *ai)
+{
+	int fd = bind_tcp(ai);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
 }
 
 /* "HOST:PORT", "[V6]:PORT" or ":PORT" in two. */
@@ -487,14 +514,15 @@ static int split_address(const char *address, char *host, size_t size, const cha
 	return 0;
 }
 
-int listener_tcp(struct listener *l, const char *address, const struct listen_ops *ops)
+/* l NULL: whether it could. */
+static int each_address(struct listener *l, const char *address, const struct listen_ops *ops)
 {
 	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM,
 				  .ai_flags = AI_PASSIVE };
 	struct addrinfo *list, *ai;
 	char host[256];
 	const char *port;
-	int err, n = 0;
+	int err, n = 0, refused = 0;
 
 	if (split_address(address, host, sizeof(host), &port)) {
 		log_error("listen: %s: not HOST:PORT", address);
@@ -505,17 +533,33 @@ int listener_tcp(struct listener *l, const char *address, const struct listen_op
 		log_error("listen: %s: %s", address, gai_strerror(err));
 		return -EINVAL;
 	}
-	for (ai = list, err = 0; ai && !err; ai = ai->ai_next) {
-		err = bind_tcp(l, ai, ops);
-		if (err == -EAFNOSUPPORT)
+	/* the library is content with one of them */
+	for (ai = list, err = 0; ai && (!err || !l); ai = ai->ai_next) {
+		err = l ? listen_on(l, ai, ops) : try_tcp(ai);
+		if (err == -EAFNOSUPPORT) {
+			refused++;
 			err = 0;
-		else
+		} else {
 			n += !err;
+		}
 	}
 	freeaddrinfo(list);
+	if (!l && n)
+		return 0;
 	if (!err && !n)
-		err = -EADDRNOTAVAIL;
+		err = refused ? -EAFNOSUPPORT : -EADDRNOTAVAIL;
 	if (err)
-		log_error("listen: %s: %s", address, strerror(-err));
+		log_error("listen: %s: %s%s", address, strerror(-err), err == -EAFNOSUPPORT ?
+			  " (the unit allows none without the drop-in tcp.conf)" : "");
 	return err;
+}
+
+int listener_tcp(struct listener *l, const char *address, const struct listen_ops *ops)
+{
+	return each_address(l, address, ops);
+}
+
+int listener_try_tcp(const char *address)
+{
+	return each_address(NULL, address, NULL);
 }

@@ -68,6 +68,9 @@ int listener_unix(struct listener *listener, const char *path, uint32_t mode, co
 		  const struct listen_ops *ops);
 int listener_tcp(struct listener *listener, const char *address, const struct listen_ops *ops);
 
+/* Could somebody listen on an address?  0 or -errno, which was logged. */
+int listener_try_tcp(const char *address);
+
 /*
  * Calls keep for each socket that was made here; where it returns true, the
  * service manager keeps the socket, and its file is not unlinked at the end.

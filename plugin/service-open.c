@@ -175,6 +175,8 @@ static int open_rpc(struct service *svc)
 		config.tls_key = key;
 		config.tls_client_ca = ca;
 	}
+	if (!err && config.tls_address)
+		err = listener_try_tcp(config.tls_address);
 	if (!err) {
 		err = rpc_open(&svc->rpc, &config, &api_ops, svc);
 		if (err)

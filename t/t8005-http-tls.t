@@ -184,6 +184,7 @@ second = Service(settings=f"listen_tcp = 127.0.0.1:{tls_port}\ntls_cert = {d}/se
                  f"tls_key = {d}/server.key\ntls_client_ca = {d}/ca.pem\n")
 second.start(wait=False)
 equal(second.wait(20), 1, "a second service cannot take the same port")
+ok(f"listen: 127.0.0.1:{tls_port}: Address already in use" in second.text(), "and says so")
 equal(s.client().prove(request(payload=b"unix")).status, "COMPLETED", "the unix socket works beside it")
 s.stop()
 for what, settings in {

@@ -159,6 +159,17 @@ def inside(stage):
     equal(connect().prove(request(payload=b"repaired")).status, "COMPLETED", "for the first client after the repair, for whom the service starts")
     equal(show("ActiveState"), "active", "without a person")
 
+    # an address that the unit does not allow
+    run("systemctl", "stop", "cuzkd.service")
+    with open("/etc/cuzk/cuzk.conf") as f:
+        text = f.read().replace("[global]\n", "[global]\nmetrics_listen = 127.0.0.1:9821\n")
+    with open("/etc/cuzk/cuzk.conf", "w") as f:
+        f.write(text)
+    run("systemctl", "start", "cuzkd.service")
+    ok("listen: 127.0.0.1:9821: Address family not supported by protocol (the unit allows none without the drop-in tcp.conf)" in journal("-n", "20"),
+       "TCP without the drop-in: the journal names it")
+    run("systemctl", "stop", "cuzkd.service")
+
     # so with what is no error of the configuration: tried again and again
     run("systemctl", "stop", "cuzkd.service")
     configure(stage, "delay_ms = 10")

@@ -94,5 +94,5 @@ Where to look next:
   make demo KIND=window|update|porep   the other proofs (porep takes minutes, 2 GiB)
   man -M $root$prefix/share/man cuzk.conf
                                        every key; cuzkd and cuzkctl have a page too
-  README.md, "Run it"                  installed: systemctl enable --now cuzkd
+  README.md, "Run it"                  installed: systemctl enable --now cuzkd.socket cuzkd.service
 EOF
