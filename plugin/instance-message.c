@@ -352,7 +352,7 @@ static int on_memory(struct instance *inst, struct wire_message *msg)
 {
 	struct instance_status *s = &inst->counts;
 	struct wire_memory m;
-	unsigned int i;
+	unsigned int i, k;
 
 	if (msg->len != sizeof(m))
 		return -EBADMSG;
@@ -363,12 +363,20 @@ static int on_memory(struct instance *inst, struct wire_message *msg)
 	s->host_peak = m.peak;
 	s->resident = m.resident;
 	s->resident_peak = m.resident_peak;
-	s->n_memory = m.n;
+	s->n_memory = 0;
 	for (i = 0; i < m.n; i++) {
 		wire_text(m.entry[i].name, sizeof(m.entry[i].name));
-		wire_copy(s->memory[i].name, sizeof(s->memory[i].name), m.entry[i].name);
-		s->memory[i].reserved = m.entry[i].reserved;
-		s->memory[i].peak = m.entry[i].peak;
+		/* names that differ in what cannot be shown are shown as one */
+		for (k = 0; k < s->n_memory; k++)
+			if (!strcmp(s->memory[k].name, m.entry[i].name))
+				break;
+		if (k == s->n_memory) {
+			s->memory[k] = (struct instance_memory){ 0 };
+			wire_copy(s->memory[k].name, sizeof(s->memory[k].name), m.entry[i].name);
+			s->n_memory++;
+		}
+		s->memory[k].reserved += m.entry[i].reserved;
+		s->memory[k].peak += m.entry[i].peak;
 	}
 	return 0;
 }

@@ -545,7 +545,7 @@ void instance_status(const struct instance *inst, struct instance_status *status
 {
 	*status = inst->counts;
 	status->state = inst->state;
-	memcpy(status->reason, inst->reason, sizeof(status->reason));
+	snprintf(status->reason, sizeof(status->reason), "%s", state_reason(inst));
 	status->pid = inst->pid;
 	status->since_ms = inst->since_ms;
 	status->restart_ms = inst->restart_ms == INSTANCE_NEVER ? 0 : inst->restart_ms;

@@ -128,6 +128,16 @@ static void worker_text(const struct worker *w, const struct instance_status *st
 		value);
 }
 
+/* An engine's words as the value of a label; they are one line of UTF-8. */
+static void escaped(FILE *f, const char *words)
+{
+	for (; *words; words++) {
+		if (*words == '"' || *words == '\\')
+			putc('\\', f);
+		putc(*words, f);
+	}
+}
+
 /* A field of /proc/self/status in bytes; 0: not there. */
 static uint64_t own_memory(const char *field)
 {
@@ -160,14 +170,10 @@ static void memory_text(const struct service *svc, FILE *f)
 	for (i = 0; i < svc->n_workers; i++) {
 		instance_status(svc->workers[i].inst, &st);
 		for (k = 0; k < st.n_memory; k++) {
-			char *c = st.memory[k].name;
-
-			/* an engine's words: nothing that ends the label */
-			while ((c = strpbrk(c, "\"\\")))
-				*c = '_';
-			fprintf(f, "cuzk_memory_reserved_bytes{instance=\"%s\",use=\"%s\"} %" PRIu64
-				"\n", instance_name(svc->workers[i].inst), st.memory[k].name,
-				st.memory[k].reserved);
+			fprintf(f, "cuzk_memory_reserved_bytes{instance=\"%s\",use=\"",
+				instance_name(svc->workers[i].inst));
+			escaped(f, st.memory[k].name);
+			fprintf(f, "\"} %" PRIu64 "\n", st.memory[k].reserved);
 		}
 	}
 }
@@ -223,10 +229,16 @@ void metrics_text(const struct service *svc, FILE *f)
 	char label[64];
 	uint32_t s;
 
-	one(f, "up_seconds", "counter", "Time since the service started.",
-	    (now_us() - svc->started_us) / 1e6);
+	head(f, "build_info", "gauge", "Always 1; the labels say what runs.");
+	fprintf(f, "cuzk_build_info{version=\"" PACKAGE_VERSION "\"} 1\n");
+	one(f, "start_time_seconds", "gauge", "When the service started, in seconds since 1970.",
+	    svc->started_wall_us / 1e6);
 	one(f, "ready", "gauge", "1 when the service is ready and takes jobs.",
 	    svc->ready && !svc->draining);
+	head(f, "kind_served", "gauge", "1 while an instance has parameters for the kind.");
+	for (s = CUZK_KIND_POREP; s < CUZK_KIND_COUNT; s++)
+		fprintf(f, "cuzk_kind_served{kind=\"%s\"} %u\n", config_kind_name(s),
+			svc->kinds >> s & 1);
 	jobs_text(svc, f);
 	head(f, "dispatch_seconds", "histogram",
 	     "From the receipt of a request to its first partition handed over.");

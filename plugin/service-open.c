@@ -251,6 +251,7 @@ int service_open(struct service *svc)
 	int err;
 
 	svc->started_us = now_us();
+	svc->started_wall_us = wall_us();
 	svc->next_tag = 1;
 	svc->next_cookie = 1;
 	list_init(&svc->loadings);

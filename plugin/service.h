@@ -93,6 +93,7 @@ struct service {
 	uint32_t n_workers;
 	uint64_t next_tag, next_cookie;
 	uint32_t n_unplanned;		/* waiting jobs that no engine has admitted yet */
+	uint64_t started_wall_us;
 	uint32_t kinds;			/* served, as the log says; bit per kind */
 	bool kinds_told;
 	bool may_be_stranded;		/* an instance changed: jobs may have none left */

@@ -50,6 +50,7 @@ static const struct job *current_job(const struct service *svc, const struct wor
 struct reply {
 	Cuzk__V1__GetStatusResponse r;
 	Cuzk__V1__GPUStatus gpu[CONFIG_DEVICES_MAX], *gpus[CONFIG_DEVICES_MAX];
+	struct instance_status instance[CONFIG_DEVICES_MAX];	/* the reasons are in them */
 	Cuzk__V1__SRSStatus srs[INSTANCE_CIRCUITS_MAX], *srss[INSTANCE_CIRCUITS_MAX];
 	Cuzk__V1__CircuitStatus circuit[INSTANCE_CIRCUITS_MAX], *circuits[INSTANCE_CIRCUITS_MAX];
 	uint32_t best[INSTANCE_CIRCUITS_MAX];	/* their states */
@@ -64,22 +65,24 @@ static void fill_gpus(const struct service *svc, struct reply *p)
 		const struct worker *w = &svc->workers[i];
 		const struct job *job = current_job(svc, w);
 		Cuzk__V1__GPUStatus *g = &p->gpu[i];
-		struct instance_status st;
+		struct instance_status *st = &p->instance[i];
 
-		instance_status(w->inst, &st);
+		instance_status(w->inst, st);
 		cuzk__v1__gpustatus__init(g);
 		g->ordinal = w->ordinal;
 		g->name = (char *)instance_name(w->inst);
 		g->vram_total_bytes = w->device->vram_budget;
-		if (st.device_peak < w->device->vram_budget)
-			g->vram_free_bytes = w->device->vram_budget - st.device_peak;
+		if (st->device_peak < w->device->vram_budget)
+			g->vram_free_bytes = w->device->vram_budget - st->device_peak;
+		g->state = (char *)instance_state_name(st->state);
+		g->reason = st->reason;
 		if (job) {
 			g->current_job_id = (char *)job->id;
 			g->current_proof_kind = (char *)config_kind_name(job->kind);
 		}
 		p->gpus[i] = g;
-		p->r.pinned_memory_bytes += st.host_reserved;
-		p->r.pinned_memory_limit_bytes += st.host_budget;
+		p->r.pinned_memory_bytes += st->host_reserved;
+		p->r.pinned_memory_limit_bytes += st->host_budget;
 	}
 	p->r.n_gpus = svc->n_workers;
 	p->r.gpus = p->gpus;
@@ -342,10 +345,11 @@ void status_json(const struct service *svc, FILE *f)
 		svc->jobs.waiting_bytes, svc->config->global.queue_limit,
 		sched_estimate(svc) / 1e6);
 	for (i = CUZK_KIND_POREP; i < CUZK_KIND_COUNT; i++)
-		fprintf(f, "%s{\"kind\":\"%s\",\"pending\":%u,\"in_progress\":%u,"
+		fprintf(f, "%s{\"kind\":\"%s\",\"served\":%s,\"pending\":%u,\"in_progress\":%u,"
 			"\"partition_ms\":%.3f}",
-			i > CUZK_KIND_POREP ? "," : "", config_kind_name(i), t.pending[i],
-			t.running[i], svc->part_us[i] / 1e3);
+			i > CUZK_KIND_POREP ? "," : "", config_kind_name(i),
+			svc->kinds >> i & 1 ? "true" : "false", t.pending[i], t.running[i],
+			svc->part_us[i] / 1e3);
 	fprintf(f, "]},\"instances\":[");
 	for (i = 0; i < svc->n_workers; i++) {
 		if (i)
@@ -366,8 +370,9 @@ void status_json(const struct service *svc, FILE *f)
 
 void status_line(const struct service *svc, char *line, size_t size)
 {
-	uint32_t usable = 0, running = 0, down = 0, i;
+	uint32_t usable = 0, running = 0, down = 0, i, k, n = 0;
 	struct totals t;
+	size_t len;
 
 	count(svc, &t);
 	for (i = 0; i < svc->n_workers; i++) {
@@ -383,4 +388,10 @@ void status_line(const struct service *svc, char *line, size_t size)
 		 "running, %" PRIu64 " proofs made, %" PRIu64 " failed", svc->draining ? "stopping: " : "",
 		 usable, svc->n_workers, down ? " (some are down)" : "", svc->jobs.n_waiting,
 		 running, t.completed, t.failed);
+	for (k = CUZK_KIND_POREP; svc->kinds_told && k < CUZK_KIND_COUNT; k++) {
+		len = strlen(line);
+		if (!(svc->kinds >> k & 1))
+			snprintf(line + len, size - len, "%s %s", n++ ? "," : "; disabled:",
+				 config_kind_name(k));
+	}
 }

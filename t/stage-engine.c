@@ -6,6 +6,7 @@
  * "STAGE PARTITION WHOM TOKEN", says in which stage (enum cuzk_stage, or a number
  * below) of which partition (-1: any) WHOM, the service or this instance, gets
  * SIGKILL, if TOKEN can be removed: once for each time that somebody makes it.
+ * A file "names" has names of memory to reserve.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -97,6 +98,29 @@ static void wrap(const struct cuzk_host *host, struct cuzk_host *mine)
 	mine->complete = complete;
 }
 
+/* Memory under each of the names in a file "names", each with its NUL. */
+static void reserve_names(void)
+{
+	char path[sizeof(folder) + 8], name[64];
+	size_t n = 0;
+	FILE *f;
+	int c;
+
+	snprintf(path, sizeof(path), "%s/names", folder);
+	f = fopen(path, "re");
+	if (!f)
+		return;
+	while ((c = fgetc(f)) != EOF) {
+		if (n < sizeof(name))
+			name[n++] = (char)c;
+		if (c)
+			continue;
+		outer.reserve(outer.ctx, name, 1000);
+		n = 0;
+	}
+	fclose(f);
+}
+
 static int probe(const struct cuzk_host *host, const struct cuzk_device *device,
 		 const struct cuzk_option *options, struct cuzk_instance **inst,
 		 struct cuzk_error *err)
@@ -104,6 +128,7 @@ static int probe(const struct cuzk_host *host, const struct cuzk_device *device,
 	struct cuzk_host mine;
 
 	wrap(host, &mine);
+	reserve_names();
 	return inner.probe(&mine, device, options, inst, err);
 }
 

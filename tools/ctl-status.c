@@ -33,6 +33,10 @@ static void status_json(const Cuzk__V1__GetStatusResponse *r)
 		ctl_quote(g->current_job_id);
 		printf(",\"current_proof_kind\":");
 		ctl_quote(g->current_proof_kind);
+		printf(",\"state\":");
+		ctl_quote(g->state);
+		printf(",\"reason\":");
+		ctl_quote(g->reason);
 		putchar('}');
 	}
 	printf("],\"loaded_srs\":[");
@@ -91,19 +95,22 @@ static void status_text(const Cuzk__V1__GetStatusResponse *r)
 
 	printf("up %" PRIu64 " s, %" PRIu64 " proofs completed, %" PRIu64 " failed\n",
 	       r->uptime_seconds, r->total_proofs_completed, r->total_proofs_failed);
-	printf("\n%-20s %-14s %s\n", "INSTANCE", "PROVES", "JOB");
+	printf("\n%-20s %-12s %-14s %s\n", "INSTANCE", "STATE", "PROVES", "JOB");
 	for (i = 0; i < r->n_gpus; i++) {
 		const Cuzk__V1__GPUStatus *g = r->gpus[i];
 
-		printf("%-20s %-14s %s\n", g->name,
+		printf("%-20s %-12s %-14s %s\n", g->name, g->state[0] ? g->state : "-",
 		       g->current_proof_kind[0] ? g->current_proof_kind : "-",
 		       g->current_job_id[0] ? g->current_job_id : "-");
+		if (g->reason[0])
+			printf("  %s\n", g->reason);
 	}
 	printf("\n%-20s %8s %12s\n", "KIND", "PENDING", "IN PROGRESS");
 	for (i = 0; i < r->n_queues; i++)
 		printf("%-20s %8u %12u\n", r->queues[i]->proof_kind, r->queues[i]->pending,
 		       r->queues[i]->in_progress);
-	printf("\n%-20s %-6s %12s %6s\n", "PARAMETERS", "STATE", "MIB", "USERS");
+	if (r->n_loaded_srs)
+		printf("\n%-20s %-6s %12s %6s\n", "PARAMETERS", "STATE", "MIB", "USERS");
 	for (i = 0; i < r->n_loaded_srs; i++) {
 		const Cuzk__V1__SRSStatus *s = r->loaded_srs[i];
 
