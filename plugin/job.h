@@ -89,6 +89,7 @@ struct job {
 	uint32_t n_done, n_running, n_restored;
 	uint8_t (*restored)[CUZK_PARTITION_PROOF_SIZE];	/* from the journal, before the plan */
 	uint32_t *restored_index;
+	uint32_t n_foreign;		/* in the journal, by provers that are not configured */
 	uint32_t deaths;		/* instances that died proving it */
 	uint32_t refusals;		/* admissions that failed for no fault of the request */
 	uint64_t refused;		/* bit per worker: it lacks parameters or memory */

@@ -68,7 +68,8 @@ struct record_accept {
 };
 
 struct record_part {
-	uint32_t partition, reserved;
+	uint32_t partition;
+	uint32_t prover;	/* service_prover(); 0: written before there was one */
 	uint8_t proof[192];
 };
 

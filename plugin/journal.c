@@ -244,7 +244,7 @@ int journal_accept(struct journal *j, const struct job *job)
 	return 0;
 }
 
-int journal_part(struct journal *j, uint64_t seq, uint32_t partition,
+int journal_part(struct journal *j, uint64_t seq, uint32_t partition, uint32_t prover,
 		 const uint8_t proof[CUZK_PARTITION_PROOF_SIZE])
 {
 	struct record_part *body;
@@ -257,6 +257,7 @@ int journal_part(struct journal *j, uint64_t seq, uint32_t partition,
 		return -ENOMEM;
 	body = (struct record_part *)e->body;
 	body->partition = partition;
+	body->prover = prover;
 	memcpy(body->proof, proof, sizeof(body->proof));
 	send(j, e);
 	return 0;
@@ -464,7 +465,7 @@ static int replay(void *ctx, const struct record *r, const void *body, const voi
 	case RECORD_ACCEPT:
 		return replay_accept(j, r, body, payload);
 	case RECORD_PART:
-		return j->ops->part(j->ctx, r->seq, part->partition, part->proof);
+		return j->ops->part(j->ctx, r->seq, part->partition, part->prover, part->proof);
 	case RECORD_END:
 		return replay_end(j, r, body);
 	case RECORD_DEATHS:

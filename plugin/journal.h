@@ -44,7 +44,8 @@ struct journal_ops {
 	 */
 	int (*job)(void *ctx, uint64_t seq, struct submission *sub, uint32_t uid,
 		   uint64_t accepted_wall_us);
-	int (*part)(void *ctx, uint64_t seq, uint32_t partition, const uint8_t *proof);
+	int (*part)(void *ctx, uint64_t seq, uint32_t partition, uint32_t prover,
+		    const uint8_t *proof);
 	int (*end)(void *ctx, uint64_t seq, const struct journal_end *end);
 	int (*deaths)(void *ctx, uint64_t seq, uint32_t deaths);
 	/* Out of journal_process(): the job is on disk (0) or could not be put there (-errno). */
@@ -73,7 +74,8 @@ void journal_process(struct journal *journal);
  * then is not called).  The request file of a job is duplicated.
  */
 int journal_accept(struct journal *journal, const struct job *job);
-int journal_part(struct journal *journal, uint64_t seq, uint32_t partition,
+/* prover: who made it, as the reader will be told; 0: nobody in particular. */
+int journal_part(struct journal *journal, uint64_t seq, uint32_t partition, uint32_t prover,
 		 const uint8_t proof[CUZK_PARTITION_PROOF_SIZE]);
 /* So many instances have died with it: it must not start from 0 after a restart. */
 int journal_deaths(struct journal *journal, uint64_t seq, uint32_t deaths);

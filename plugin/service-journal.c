@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lib/crc32c.h"
 #include "plugin/log.h"
 #include "plugin/service.h"
 
@@ -32,13 +33,50 @@ static int replay_job(void *ctx, uint64_t seq, struct submission *sub, uint32_t 
 	return 0;
 }
 
-static int replay_part(void *ctx, uint64_t seq, uint32_t partition, const uint8_t *proof)
+uint32_t service_prover(const struct service *svc, const struct config_device *device)
+{
+	const struct config_engine *engine = config_engine(svc->config, device->engine);
+	const char *dir = svc->config->global.params_dir;
+	const char *name = strrchr(engine->library, '/');
+	size_t len;
+	uint32_t sum;
+
+	name = name ? name + 1 : engine->library;
+	len = strlen(name);
+	if (len > 3 && !strcmp(name + len - 3, ".so"))
+		len -= 3;
+	sum = crc32c(0, name, len);
+	sum = crc32c(sum, "", 1);
+	sum = crc32c(sum, dir ? dir : "", dir ? strlen(dir) : 0);
+	return sum ? sum : 1;
+}
+
+static bool is_ours(const struct service *svc, uint32_t prover)
+{
+	unsigned int i;
+
+	for (i = 0; i < svc->config->n_devices; i++)
+		if (service_prover(svc, &svc->config->devices[i]) == prover)
+			return true;
+	return false;
+}
+
+/*
+ * What another engine proved, or the same with other parameters, is no proof here: somebody
+ * tried clients with the null engine, or with parameters of development, and went on.
+ */
+static int replay_part(void *ctx, uint64_t seq, uint32_t partition, uint32_t prover,
+		       const uint8_t *proof)
 {
 	struct service *svc = ctx;
 	struct job *job = jobs_find_seq(&svc->jobs, seq);
 
 	if (!job || job->state != JOB_WAITING)
 		return 0;
+	if (prover && !is_ours(svc, prover)) {
+		job->n_foreign++;
+		return 0;
+	}
 	return job_restore_part(job, partition, proof);
 }
 
@@ -47,32 +85,38 @@ static int replay_end(void *ctx, uint64_t seq, const struct journal_end *end)
 	struct service *svc = ctx;
 	struct job *job = jobs_find_seq(&svc->jobs, seq);
 	struct cuzk_plan plan = { .size = sizeof(plan), .n_partitions = end->n_partitions };
+	enum job_state state = end->state;
+	const char *text = end->text;
+	uint32_t cls = end->cls;
 	int err;
 
 	if (!job || job->state != JOB_WAITING)
 		return 0;
 	job->finished_wall_us = end->finished_wall_us;
-	if (end->state == JOB_COMPLETED) {
+	if (state == JOB_COMPLETED) {
 		err = job_plan(job, &plan, now_us());
 		if (err == -ENOMEM)
 			return err;
 		if (err || job->n_done != plan.n_partitions) {
-			/* a partition's record is lost, and the request is gone by now */
-			log_error("journal: the result of job %s is incomplete; forgotten",
-				  job->id);
-			svc->n_unplanned--;
-			job_close(&svc->jobs, job);
-			return 0;
+			/* the request is gone by now: who submits it again gets another job */
+			state = JOB_FAILED;
+			cls = CUZK_ERROR_INTERNAL;
+			text = job->n_foreign ?
+				"journal: result: it was made by an engine or with parameters that are "
+				"not configured any more: submit it again" :
+				"journal: result: a partition's record is lost: submit it again";
+			log_event(job->n_foreign ? LOG_NOTICE : LOG_ERR, NULL,
+				  "job %s: its result is not kept: %s", job->id, text);
 		}
 	}
 	svc->n_unplanned--;
-	job_end(&svc->jobs, job, end->state, end->cls, end->text, now_us());
+	job_end(&svc->jobs, job, state, cls, text, now_us());
 	/* the counters tell what happened since start */
-	svc->jobs.completed[job->kind] -= end->state == JOB_COMPLETED;
-	svc->jobs.failed[job->kind] -= end->state == JOB_FAILED;
-	svc->jobs.cancelled[job->kind] -= end->state == JOB_CANCELLED;
-	if (end->state == JOB_FAILED && end->cls < 8)
-		svc->jobs.failed_class[end->cls]--;
+	svc->jobs.completed[job->kind] -= state == JOB_COMPLETED;
+	svc->jobs.failed[job->kind] -= state == JOB_FAILED;
+	svc->jobs.cancelled[job->kind] -= state == JOB_CANCELLED;
+	if (state == JOB_FAILED && cls < 8)
+		svc->jobs.failed_class[cls]--;
 	return 0;
 }
 

@@ -146,6 +146,8 @@ uint64_t wall_us(void);			/* CLOCK_REALTIME */
 int service_open(struct service *svc);
 void service_close(struct service *svc);
 int service_open_journal(struct service *svc);
+/* Whose proofs an instance makes: a number of its engine and of where parameters are. Never 0. */
+uint32_t service_prover(const struct service *svc, const struct config_device *device);
 
 /* ---- service.c ---- */
 

@@ -231,7 +231,8 @@ static void part_done(struct worker *w, struct job *job, uint32_t partition,
 	if (job->state != JOB_WAITING)
 		return;		/* it was cancelled or failed meanwhile */
 	if (!job->internal)
-		journal_part(svc->journal, job->seq, partition, part->proof);
+		journal_part(svc->journal, job->seq, partition, service_prover(svc, w->device),
+			     part->proof);
 	if (job->n_done == job->plan.n_partitions)
 		service_end(svc, job, JOB_COMPLETED, CUZK_ERROR_NONE, NULL);
 }

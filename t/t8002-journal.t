@@ -187,6 +187,35 @@ for what, data, known in (("whole", b"".join(old), jobs), ("empty", old[0], []),
             f.write(content)
 os.unlink(journal)
 
+# what another engine proved, or the same with other parameters, is no result of today's
+tried = Service(engine="delay_ms = 100").start()
+client = tried.client()
+m, long = request("winning-post", "tried", b"tried"), request("porep", "tried long", b"tried long")
+won, job = client.prove(m).job, client.submit(long)
+tried.wait_log(" done on cpu", count=4)
+tried.stop()
+other = tried.dir + "/other.so"
+shutil.copy(BUILD + "/.libs/null.so", other)
+for what, more in (("another engine", {"instances": f"[engine other]\nlibrary = {other}\n[cpu]\nengine = other\n"}),
+                   ("another folder of parameters", {"settings": "params_dir = /nowhere"})):
+    whole = open(tried.dir + "/state/journal", "rb").read()
+    tried.configure(engine="delay_ms = 0" if "settings" in more else "", **more)
+    tried.restart()
+    client = tried.client()
+    r = client.wait(won)
+    equal((r.status, "submit it again" in r.error), ("FAILED", True), f"{what}: a kept result is not given out: {r.error}")
+    equal((client.prove(m).status, metric(client, "attached_total")), ("COMPLETED", 0), "who submits it again gets another proof")
+    equal(client.wait(job).status, "COMPLETED", "a job that was under way is proved")
+    parts = next(l for l in client.call("GetMetrics")[1][0].decode().splitlines() if l.startswith('cuzk_partitions_total{kind="porep"}'))
+    equal(parts.split()[-1], "10", "from its first partition on")
+    tried.stop()
+    open(tried.dir + "/state/journal", "wb").write(whole)
+tried.configure()
+tried.restart()
+client = tried.client()
+equal(client.wait(won).status, "COMPLETED", "who goes back finds the result again")
+tried.stop()
+
 # a client may send what looks like records: they are never taken for some, whatever is damaged before them
 def shaped(seq):
     """Records that would end and forget a job: with the checksum of the format's first version, and with a guessed key."""
