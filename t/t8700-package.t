@@ -48,6 +48,16 @@ def raise_version(deb, folder):
     shutil.rmtree(tree)
 
 
+def change_conffile(deb, out):
+    """The same package with another default configuration."""
+    tree = out + ".tree"
+    must("dpkg-deb", "-R", deb, tree)
+    with open(tree + "/etc/cuzk/cuzk.conf", "a") as f:
+        f.write("# a default of later\n")
+    must("dpkg-deb", "--root-owner-group", "-b", tree, out)
+    shutil.rmtree(tree)
+
+
 def outside():
     if os.geteuid():
         skip_all("package", "installing packages needs root")
@@ -73,10 +83,15 @@ def outside():
                 shutil.copy(deb, stage)
         for deb in glob.glob(stage + "/*.deb"):
             raise_version(deb, stage + "/newer")
+        os.mkdir(stage + "/newest")
+        change_conffile(glob.glob(stage + "/newer/cuzk_*.deb")[0], stage + "/newest/cuzk.deb")
         for name in ("cuzk.py", "t8700-package.t", "systemd-run-ns"):
             shutil.copy(os.path.join(SRC, "t", name), stage)
         for name in (DATA + "groth-winning-2k.json", DATA + "winning-2k.inputs", REQUEST):
             shutil.copy(os.path.join(SRC, name), stage)
+        # what the packages' own tests look at in the source
+        for name in ("debian/tests", "t/data/requests", "t/data/winning-2k"):
+            shutil.copytree(os.path.join(SRC, name), f"{stage}/source/{name}")
         p = subprocess.run(["bash", stage + "/systemd-run-ns", "-t", "120", "--", sys.executable,
                             stage + "/t8700-package.t", "inside", stage], cwd="/")
         if p.returncode in (124, 125):
@@ -100,6 +115,12 @@ def connect():
             if time.monotonic() > limit:
                 raise
             time.sleep(0.05)
+
+
+def starts():
+    """How often the service was started."""
+    must("journalctl", "--sync")
+    return must("journalctl", "--no-pager", "-o", "cat", "-u", "cuzkd").count(" starts with ")
 
 
 def configure(text):
@@ -154,12 +175,15 @@ def inside(stage):
         section, name = page.split()
         ok(os.path.exists(f"/usr/share/man/man{section}/{name}.{section}.gz"), f"{name}({section})")
 
-    # cuzk-dev is enough to build an engine, by the line in the skeleton
-    p = run("cc", "-shared", "-fPIC", "-fvisibility=hidden", "-Wl,-z,defs", "-o", "/tmp/my.so",
-            "/usr/share/doc/cuzk-dev/examples/skeleton.c", "-lpthread")
-    ok(p.returncode == 0, f"the skeleton compiles against the installed header {p.stdout}")
-    p = run("cuzkctl", "modinfo", "/tmp/my.so")
-    ok(p.returncode == 0, f"and is an engine: {' '.join(p.stdout.split())[:100]}")
+    # the tests that come with the source package
+    with open(stage + "/source/debian/tests/control") as f:
+        tests = re.findall(r"^Tests: (.*)$", f.read(), re.M)
+    ok(tests, f"tests of the source package: {' '.join(tests)}")
+    for name in tests:
+        tmp = tempfile.mkdtemp()
+        p = run("debian/tests/" + name, cwd=stage + "/source", env=dict(os.environ, AUTOPKGTEST_TMP=tmp))
+        if not ok(p.returncode == 0, f"debian/tests/{name}"):
+            diag(p.stdout)
     library = os.path.dirname(glob.glob("/usr/lib/*/cuzk/groth16.so")[0])
     for engine in ("null", "groth16"):
         ok(run("cuzkctl", "modinfo", f"{library}/{engine}.so").returncode == 0, f"{engine}.so has its information after stripping")
@@ -179,12 +203,13 @@ def inside(stage):
     m = request("porep", "porep-1000-7", b"upgrade", sector=7)
     job = c.submit(m)
     time.sleep(2.5)  # as long as the first partition takes, and some
-    pid = show("MainPID")
+    pid, started = show("MainPID"), starts()
     t = time.monotonic()
     p = run("dpkg", "-i", *glob.glob(stage + "/newer/cuzk_*.deb"), *glob.glob(stage + "/newer/cuzk-engine-groth16_*.deb"),
             *glob.glob(stage + "/newer/cuzk-dev_*.deb"), stdin=subprocess.DEVNULL)
     if not ok(p.returncode == 0, f"upgrade to {NEWER} in {time.monotonic() - t:.1f} s, without a question"):
         diag(p.stdout)
+    equal(starts() - started, 1, "an upgrade of all packages restarts the service once")
     equal(must("dpkg-query", "-W", "-f", "${Version}", "cuzk"), NEWER, "is installed")
     ok(show("ActiveState") == "active" and show("MainPID") != pid, "another process of the service runs")
     equal(show("UnitFileState"), "enabled", "it is enabled as before")
@@ -195,14 +220,30 @@ def inside(stage):
               run("journalctl", "--no-pager", "-o", "json", f"CUZK_JOB={job}", "CUZK_EVENT=partition-done").stdout.splitlines()]
     equal(sorted(int(e["CUZK_PARTITION"]) for e in events), list(range(10)), "each partition was proved once")
     by = [e["_PID"] for e in events]
-    ok(len(set(by)) > 1 and by[0] == pid, f"by the old service and by new ones: {by}")
+    ok(len(set(by)) == 2 and by[0] == pid, f"by the old service and by the new one: {by}")
     with open("/etc/cuzk/cuzk.conf") as f:
         ok("the operator was here" in f.read(), "the operator's change is still there")
+
+    # a configuration that both sides changed: whoever answers nothing keeps the service that runs
+    pid = show("MainPID")
+    p = run("dpkg", "-i", stage + "/newest/cuzk.deb", stdin=subprocess.DEVNULL)
+    ok(p.returncode and "cuzk.conf" in p.stdout, "dpkg asks about a configuration that both sides changed")
+    equal((show("ActiveState"), show("MainPID")), ("active", pid), "and the service goes on meanwhile")
+    p = run("dpkg", "--force-confold", "--configure", "-a", stdin=subprocess.DEVNULL)
+    if not ok(p.returncode == 0, "the answer completes the upgrade"):
+        diag(p.stdout)
+    ok(show("ActiveState") == "active" and show("MainPID") != pid, "and restarts the service")
+    with open("/etc/cuzk/cuzk.conf") as f:
+        ok("the operator was here" in f.read(), "with the operator's configuration")
+    ok(os.path.exists("/etc/cuzk/cuzk.conf.dpkg-dist"), "beside which the new one lies")
 
     # an engine that is installed while the service runs is taken up
     pid = show("MainPID")
     must("dpkg", "-i", *glob.glob(stage + "/newer/cuzk-engine-groth16_*.deb"))
     ok(show("ActiveState") == "active" and show("MainPID") != pid, "an engine's installation restarts the service")
+    for _ in range(6):
+        must("/var/lib/dpkg/info/cuzk.postinst", "triggered", "cuzk-engines")
+    equal(show("ActiveState"), "active", "however often it is done, more often than a service may fail to start")
     must("systemctl", "stop", "cuzkd.socket", "cuzkd.service")
     must("dpkg", "-i", *glob.glob(stage + "/newer/cuzk-engine-groth16_*.deb"))
     equal(show("ActiveState"), "inactive", "but does not start a stopped one")
