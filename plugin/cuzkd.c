@@ -14,7 +14,6 @@
 #include "plugin/pem.h"
 #include "plugin/service.h"
 
-#define EXIT_CONFIG 2
 #define DEFAULT_CONFIG CUZK_SYSCONFDIR "/cuzk/cuzk.conf"
 
 static void usage(FILE *f)
@@ -31,7 +30,8 @@ static void usage(FILE *f)
 		"      --version      print the version, then exit\n"
 		"\n"
 		"Exit status: 0 after an orderly end, 1 after a failure, 2 when the configuration\n"
-		"has errors.  See cuzkd(8) and cuzk.conf(5).\n");
+		"has errors, 75 when something that it names cannot be used now.  See cuzkd(8)\n"
+		"and cuzk.conf(5).\n");
 }
 
 enum action {
@@ -96,15 +96,26 @@ static void report(void *ctx, const char *line)
 	log_error("%s", line);
 }
 
-static int check_engines(const struct config *config)
+/* The status that a start would end with, as far as that can be told without one. */
+static int check_all(const struct config *config)
 {
+	bool pem = !pem_check(config, report, NULL);
 	unsigned int i;
 	int bad = 0;
 
 	for (i = 0; i < config->n_engines; i++)
 		if (instance_check(&config->engines[i], &config->global, report, NULL))
 			bad++;
-	return bad ? EXIT_CONFIG : 0;
+	if (bad)
+		return EXIT_CONFIG;
+	return pem ? 0 : EXIT_NOT_READY;
+}
+
+/* Is it the machine that cannot read the file now, and not the file? */
+static bool is_passing(int err)
+{
+	return err == -EIO || err == -ENOMEM || err == -EMFILE || err == -ENFILE ||
+	       err == -ESTALE || err == -EINTR;
 }
 
 static int run(struct service *svc)
@@ -116,26 +127,29 @@ static int run(struct service *svc)
 		r = sd_event_default(&svc->event);
 	if (r < 0) {
 		log_error("cannot start: %s", strerror(-r));
-		return EXIT_FAILURE;
+		return EXIT_NOT_READY;
 	}
 	r = add_signals(svc);
-	if (r < 0)
+	if (r < 0) {
 		log_error("cannot start: %s", strerror(-r));
-	else
+		svc->exit_status = EXIT_NOT_READY;
+	} else {
 		r = service_open(svc);
+	}
 	if (r >= 0) {
 		log_info("cuzkd " PACKAGE_VERSION " starts with %u instance(s)", svc->n_workers);
 		r = sd_event_loop(svc->event);
 		if (r < 0)
 			log_error("event loop: %s", strerror(-r));
+		r = r < 0 ? EXIT_FAILURE : r;
 	} else {
 		listen_turn_away();
-		r = -1;
+		r = svc->exit_status;
 	}
 	service_close(svc);
 	sd_event_unref(svc->event);
 	log_info("cuzkd ends");
-	return r < 0 ? EXIT_FAILURE : r;
+	return r;
 }
 
 int main(int argc, char **argv)
@@ -151,7 +165,7 @@ int main(int argc, char **argv)
 	};
 	static struct service svc;
 	enum action action = ACTION_RUN;
-	int c, status;
+	int c, err, status;
 
 	svc.config_path = DEFAULT_CONFIG;
 	log_open("cuzkd");
@@ -186,20 +200,17 @@ int main(int argc, char **argv)
 		log_error("unexpected argument '%s'", argv[optind]);
 		return EXIT_CONFIG;
 	}
-	status = config_read(&svc.config, svc.config_path, report, NULL);
-	if (!status && action != ACTION_DUMP)
-		status = pem_check(svc.config, report, NULL);
-	if (status) {
+	err = config_read(&svc.config, svc.config_path, report, NULL);
+	if (err) {
 		if (action == ACTION_RUN)
 			listen_turn_away();
-		config_free(svc.config);
-		return EXIT_CONFIG;
+		return is_passing(err) ? EXIT_NOT_READY : EXIT_CONFIG;
 	}
 	if (action == ACTION_DUMP) {
 		config_dump(svc.config, stdout);
 		status = fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
 	} else if (action == ACTION_CHECK) {
-		status = check_engines(svc.config);
+		status = check_all(svc.config);
 	} else {
 		log_set_level((int)svc.config->global.log_level);
 		raise_descriptors();

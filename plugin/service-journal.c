@@ -2,6 +2,7 @@
 /* service-journal.c - the jobs that the journal gives back at start */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -162,9 +163,13 @@ int service_open_journal(struct service *svc)
 		log_error("state_dir %s: %s", dir, strerror(-err));
 		return err;
 	}
-	err = journal_open(&svc->journal, dir, svc->config->global.journal_slack, &journal_ops, svc, text);
+	err = journal_open(&svc->journal, dir, svc->config->global.journal_slack, &journal_ops, svc,
+			   text);
 	if (err) {
 		log_error("state_dir %s", text);
+		/* what is no journal does not become one by itself */
+		if (err == -EBADMSG || err == -EMEDIUMTYPE)
+			svc->exit_status = EXIT_FAILURE;
 		return err;
 	}
 	if (svc->jobs.next_seq < journal_next_seq(svc->journal))

@@ -112,6 +112,11 @@ static int open_sockets(struct service *svc)
 	svc->rpc_listen.ctx = svc;
 	svc->http_listen.accept = on_http_connection;
 	svc->http_listen.ctx = svc;
+	err = listener_open(&svc->listener, svc->event);
+	if (err)
+		return err;
+	/* what was kept is in the budget of the instances */
+	listener_inherit_other(svc->listener, KEEP_PREFIX, take_kept, svc);
 	err = listener_inherit(svc->listener, "metrics", &svc->http_listen);
 	if (err >= 0)
 		err = listener_inherit(svc->listener, NULL, &svc->rpc_listen);
@@ -137,17 +142,25 @@ static int open_sockets(struct service *svc)
 	if (!g->insecure && listener_any(svc->listener, &svc->rpc_listen, true)) {
 		log_error("a TCP socket of the service manager is served in clear: that wants "
 			  "insecure = yes");
+		svc->exit_status = EXIT_CONFIG;
 		return -EPERM;
 	}
 	if (!g->listen_tcp && !listener_any(svc->listener, &svc->rpc_listen, false)) {
 		log_error("no listen, no listen_tcp and no socket of the service manager: nobody "
 			  "could ask for a proof");
+		svc->exit_status = EXIT_CONFIG;
 		return -EDESTADDRREQ;
 	}
 	listener_keep(svc->listener, keep_socket, svc);
 	return 0;
 }
 
+static void report(void *ctx, const char *line)
+{
+	log_error("%s", line);
+}
+
+/* config_read() saw to it that TCP comes with all files for TLS, or is to be insecure. */
 static int open_rpc(struct service *svc)
 {
 	const struct config_global *g = &svc->config->global;
@@ -155,15 +168,6 @@ static int open_rpc(struct service *svc)
 	char *cert = NULL, *key = NULL, *ca = NULL;
 	int err = 0;
 
-	if (g->listen_tcp && !g->tls_cert && !g->insecure) {
-		log_error("listen_tcp = %s: TCP wants tls_cert and tls_key, or insecure = yes",
-			  g->listen_tcp);
-		return -EINVAL;
-	}
-	if (!g->tls_cert != !g->tls_key) {
-		log_error("tls_cert and tls_key: one is set without the other");
-		return -EINVAL;
-	}
 	if (g->listen_tcp && g->tls_cert) {
 		err = pem_read(g->tls_cert, &cert);
 		if (!err)
@@ -246,7 +250,7 @@ static int open_workers(struct service *svc)
 	return 0;
 }
 
-int service_open(struct service *svc)
+static int open_parts(struct service *svc)
 {
 	int err;
 
@@ -277,15 +281,11 @@ int service_open(struct service *svc)
 		log_error("cannot start: %s", strerror(-err));
 		return err;
 	}
-	err = service_open_journal(svc);
-	if (err)
-		return err;
-	err = listener_open(&svc->listener, svc->event);
-	if (err)
-		return err;
-	/* what was kept is in the budget of the instances */
-	listener_inherit_other(svc->listener, KEEP_PREFIX, take_kept, svc);
-	err = open_sockets(svc);
+	err = pem_check(svc->config, report, NULL);
+	if (!err)
+		err = service_open_journal(svc);
+	if (!err)
+		err = open_sockets(svc);
 	/* a port that was served in clear before is free now */
 	if (!err)
 		err = open_rpc(svc);
@@ -301,6 +301,16 @@ int service_open(struct service *svc)
 	}
 	err = open_workers(svc);
 	service_show(svc);
+	return err;
+}
+
+int service_open(struct service *svc)
+{
+	int err = open_parts(svc);
+
+	/* what the configuration names cannot be used now, unless it was said to be worse */
+	if (err && !svc->exit_status)
+		svc->exit_status = EXIT_NOT_READY;
 	return err;
 }
 

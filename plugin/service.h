@@ -140,9 +140,16 @@ struct service {
 uint64_t now_us(void);			/* CLOCK_MONOTONIC */
 uint64_t wall_us(void);			/* CLOCK_REALTIME */
 
+/*
+ * Exit statuses, besides 0 and EXIT_FAILURE.  What is wrong is wrong until somebody
+ * changes the configuration; what is not ready may be there at the next try.
+ */
+#define EXIT_CONFIG 2
+#define EXIT_NOT_READY 75		/* EX_TEMPFAIL of sysexits.h */
+
 /* ---- service-open.c, service-journal.c ---- */
 
-/* Everything up to the running loop; 0 or -errno, after it was logged. */
+/* Everything up to the running loop; 0 or -errno, after it was logged, and exit_status is set. */
 int service_open(struct service *svc);
 void service_close(struct service *svc);
 int service_open_journal(struct service *svc);

@@ -4,10 +4,12 @@
 The client speaks HTTP/2 by itself, with nothing but Python's standard library, so that what
 the service answers is read by code that shares nothing with it.
 """
+import array
 import atexit
 import hashlib
 import os
 import queue
+import re
 import shutil
 import signal
 import socket
@@ -564,6 +566,52 @@ class Service:
         """Starts again after it ended; the log goes on in a new file."""
         os.rename(self.log, self.log + ".old")
         return self.start()
+
+
+class Manager:
+    """The service manager's end of NOTIFY_SOCKET."""
+
+    def __init__(self, path):
+        self.path = path
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.sock.bind(path)
+        self.lines, self.fds = [], 0
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            data, anc, _, _ = self.sock.recvmsg(65536, 4096)
+            now = time.monotonic()
+            for _, _, fd in anc:
+                a = array.array("i")
+                a.frombytes(fd[:len(fd) - len(fd) % a.itemsize])
+                for x in a:
+                    os.close(x)
+                self.fds += len(a)
+            self.lines += [(now, line) for line in data.decode().splitlines()]
+
+    def wait(self, what, timeout=10):
+        limit = time.monotonic() + timeout
+        while time.monotonic() < limit:
+            found = [x for x in self.lines if re.match(what, x[1])]
+            if found:
+                return found[0]
+            time.sleep(0.01)
+        return None
+
+
+class Managed(Service):
+    """A service that a manager has started: to be set as its manager before start()."""
+
+    def start(self, wait=True, timeout=20):
+        log = open(self.log, "ab")
+        self.proc = subprocess.Popen([BUILD + "/cuzkd", "--config", self.config], stdin=subprocess.DEVNULL,
+                                     stdout=log, stderr=log, env=dict(os.environ, NOTIFY_SOCKET=self.manager.path, **self.env))
+        log.close()
+        _children.append(self.proc)
+        if wait:
+            self.wait_log("<5>ready", timeout)
+        return self
 
 
 def free_port():

@@ -56,7 +56,7 @@ if os.path.exists(slow):
 
 # one service per folder
 p = subprocess.run([BUILD + "/cuzkd", "--config", s.config], capture_output=True, text=True, timeout=20)
-equal(p.returncode, 1, "a second service on the same folder refuses")
+equal(p.returncode, 75, "a second service on the same folder refuses")
 ok(f"process {s.proc.pid}" in p.stderr, "and names the first")
 equal(c.wait(js).status, "COMPLETED", "which goes on")
 

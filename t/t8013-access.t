@@ -64,7 +64,7 @@ def mode(path):
 k, address = tcp()
 s.configure()
 serve([("cuzkd.socket", k)], wait=False)
-equal(s.wait(20), 1, "a TCP socket of the service manager without insecure = yes: it does not start")
+equal(s.wait(20), 2, "a TCP socket of the service manager without insecure = yes: it does not start")
 ok("is served in clear: that wants insecure = yes" in s.text(), "and says why")
 s.configure(settings="insecure = yes\n")
 serve([("cuzkd.socket", k)])
@@ -111,7 +111,7 @@ with open(s.config) as f:
 with open(s.config, "w") as f:
     f.write(text.replace(f"listen = {s.socket}", "listen =").replace(f"metrics_listen = {address}", ""))
 p = subprocess.run([BUILD + "/cuzkd", "-c", s.config], capture_output=True, text=True, timeout=20)
-ok(p.returncode == 1 and "nobody could ask for a proof" in p.stderr, f"no socket at all: {p.stderr.splitlines()[0]}")
+ok(p.returncode == 2 and "nobody could ask for a proof" in p.stderr, f"no socket at all: {p.stderr.splitlines()[0]}")
 k.close()
 
 # clear TCP has one quota for all
@@ -167,7 +167,7 @@ for option, name, words in (("tls_cert", "none.pem", "No such file"), ("tls_cert
     for argv in ["--check"], []:
         p = check({option: name}, *argv)
         wanted = f"{s.config}:{lines[option]}: {option}: {s.dir}/{name}: "
-        ok(p.returncode == 2 and wanted in p.stderr and words in p.stderr,
+        ok(p.returncode == 75 and wanted in p.stderr and words in p.stderr,
            f"{' '.join(argv) or 'start'}: {option} = {name}: {p.stderr.strip().splitlines()[-1] if p.stderr else p.returncode}")
 p = check({}, "--check")
 equal((p.returncode, p.stderr), (0, ""), "good files are good")
