@@ -166,15 +166,21 @@ static gpr_timespec in_ms(uint64_t ms)
 	return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_millis(ms, GPR_TIMESPAN));
 }
 
-static void wait_done(struct client *c)
+/* call: what is given up when the caller wants that; NULL: what ends by itself. */
+static bool wait_done(struct client *c, grpc_call *call)
 {
+	bool go_on = true;
 	grpc_event ev;
 
 	do {
 		ev = grpc_completion_queue_next(c->cq, in_ms(WAIT_MS), NULL);
-		if (ev.type == GRPC_QUEUE_TIMEOUT && c->config.wait)
-			c->config.wait(c->config.ctx);
+		if (ev.type != GRPC_QUEUE_TIMEOUT || !c->config.wait || !go_on)
+			continue;
+		go_on = c->config.wait(c->config.ctx);
+		if (!go_on && call)
+			grpc_call_cancel(call, NULL);
 	} while (ev.type != GRPC_OP_COMPLETE);
+	return go_on;
 }
 
 static int unpack(grpc_byte_buffer *buffer, const ProtobufCMessageDescriptor *type,
@@ -227,17 +233,24 @@ static void explain(const struct client *c, grpc_status_code status, grpc_slice 
 static int wait_connected(struct client *c, uint64_t timeout_ms, char *text)
 {
 	uint64_t ms = timeout_ms ? timeout_ms : CLIENT_CONNECT_MS;
-	gpr_timespec limit = in_ms(ms);
+	gpr_timespec limit = in_ms(ms), step;
 	grpc_connectivity_state state;
+	bool go_on = true;
 
-	for (;;) {
+	while (go_on) {
 		state = grpc_channel_check_connectivity_state(c->channel, 1);
 		if (state != GRPC_CHANNEL_IDLE && state != GRPC_CHANNEL_CONNECTING)
 			return 0;
 		if (gpr_time_cmp(gpr_now(GPR_CLOCK_MONOTONIC), limit) >= 0)
 			break;
-		grpc_channel_watch_connectivity_state(c->channel, state, limit, c->cq, c);
-		wait_done(c);
+		step = in_ms(WAIT_MS);
+		grpc_channel_watch_connectivity_state(c->channel, state,
+						      gpr_time_min(limit, step), c->cq, c);
+		go_on = wait_done(c, NULL) && (!c->config.wait || c->config.wait(c->config.ctx));
+	}
+	if (!go_on) {
+		snprintf(text, CLIENT_ERROR_TEXT, "%s: given up", c->config.address);
+		return GRPC_STATUS_CANCELLED;
 	}
 	snprintf(text, CLIENT_ERROR_TEXT,
 		 "%s: no connection in %.3g s: the peer does not answer, or speaks no gRPC%s",
@@ -291,7 +304,7 @@ int client_call(struct client *c, const char *method, const ProtobufCMessage *re
 		ret = -EINVAL;
 		goto err_unref_call;
 	}
-	wait_done(c);
+	wait_done(c, call);
 	ret = status;
 	if (status != GRPC_STATUS_OK) {
 		explain(c, status, details, text);

@@ -3,11 +3,13 @@
  * client.h - one call after another to a proving service
  *
  * Everything runs in the caller's thread.  While a call is under way the
- * caller's wait function runs about ten times a second.
+ * caller's wait function runs about ten times a second; when it returns false
+ * the call is given up (status CANCELLED).
  */
 #ifndef CUZK_TOOLS_CLIENT_H
 #define CUZK_TOOLS_CLIENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,7 +24,7 @@ struct client_config {
 	const char *address;		/* unix:PATH or HOST:PORT */
 	const char *tls_ca;		/* PEM file; NULL: clear text */
 	const char *tls_cert, *tls_key;	/* PEM files; NULL: no client certificate */
-	void (*wait)(void *ctx);	/* NULL: none */
+	bool (*wait)(void *ctx);	/* NULL: none */
 	void *ctx;
 };
 

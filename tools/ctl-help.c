@@ -6,11 +6,11 @@
 #include "tools/ctl.h"
 
 /* Who takes the common options. */
-enum group { SERVICE = 1, ENGINE = 2, ALONE = 4 };
+enum group { SERVICE = 1, ENGINE = 2, ALONE = 4, NO_JSON = 8 };
 
 static const struct {
 	const char *name;
-	enum group group;
+	unsigned int group;
 	const char *arguments;
 } lines[] = {
 	{ "prove", SERVICE, "--request FILE --out FILE" },
@@ -24,8 +24,8 @@ static const struct {
 	{ "await", SERVICE, "JOB [--out FILE]" },
 	{ "cancel", SERVICE, "JOB" },
 	{ "status", SERVICE, "" },
-	{ "top", SERVICE, "[--interval TIME] [--once]" },
-	{ "metrics", SERVICE, "" },
+	{ "top", SERVICE | NO_JSON, "[--interval TIME] [--once]" },
+	{ "metrics", SERVICE | NO_JSON, "" },
 	{ "preload", SERVICE, "CIRCUIT" },
 	{ "evict", SERVICE, "CIRCUIT" },
 	{ "modinfo", ALONE, "FILE [--json]" },
@@ -62,8 +62,9 @@ bool ctl_help(const char *name)
 		groups |= lines[i].group;
 	}
 	if (groups & SERVICE)
-		printf("\nTo a service: [--address unix:PATH | HOST:PORT] [--timeout TIME] [--json]\n"
-		       "              [--tls-ca FILE] [--tls-cert FILE --tls-key FILE]\n");
+		printf("\nTo a service: [--address unix:PATH | HOST:PORT] [--timeout TIME]%s\n"
+		       "              [--tls-ca FILE] [--tls-cert FILE --tls-key FILE]\n",
+		       groups & NO_JSON ? "" : " [--json]");
 	if (groups & ENGINE)
 		printf("\nTo an engine: [--engine FILE | --engine-dir DIR]\n"
 		       "              [--backend cpu|gpu] [--device ID] [--threads N]\n");

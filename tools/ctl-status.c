@@ -153,6 +153,8 @@ int ctl_metrics(int argc, char **argv)
 
 	if (ctl_parse("metrics", argc, argv, options, &conn, NULL, 0) < 0)
 		return CTL_USAGE;
+	if (conn.json)
+		return ctl_usage("metrics", "--json: there is cuzkctl status --json");
 	ret = ctl_call("metrics", &conn, "GetMetrics", &request.base,
 		       &cuzk__v1__get_metrics_response__descriptor, "waiting for the service",
 		       (ProtobufCMessage **)&answer);

@@ -9,19 +9,153 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/proto/cuzk.pb-c.h"
 #include "tools/ctl.h"
 
-#define BARS 20
+#define INTERVAL_MAX_MS 3600000
+#define RATES_MAX 64		/* instances whose speed is shown */
+
+/* What is left of one refresh for the next. */
+struct top {
+	struct ctl_connection conn;
+	double completed[RATES_MAX];
+	struct timespec asked;		/* when those were */
+	bool any;			/* there are some */
+	char *view;			/* the last; NULL: none yet */
+	char error[CLIENT_ERROR_TEXT];	/* why there is no newer one; "": there is */
+};
+
+/* ---- the terminal ---- */
 
 static volatile sig_atomic_t ended;
+static bool keys;			/* standard input is a terminal of which we take keys */
+static struct termios cooked;		/* as it was */
+
+static void take_keys(void)
+{
+	struct termios raw = cooked;
+
+	raw.c_lflag &= ~(ICANON | ECHO);
+	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+}
 
 static void on_end(int sig)
 {
 	ended = 1;
 }
+
+/* It ends a wait, and the next view has the new size. */
+static void on_resize(int sig)
+{
+}
+
+/* The shell gets the terminal as we found it. */
+static void on_stop(int sig)
+{
+	int saved = errno;
+
+	if (keys)
+		tcsetattr(STDIN_FILENO, TCSANOW, &cooked);
+	raise(SIGSTOP);
+	if (keys)
+		take_keys();
+	errno = saved;
+}
+
+static void terminal_open(void)
+{
+	static const struct {
+		int sig;
+		void (*run)(int sig);
+	} handlers[] = {
+		{ SIGINT, on_end }, { SIGTERM, on_end }, { SIGHUP, on_end }, { SIGQUIT, on_end },
+		{ SIGWINCH, on_resize }, { SIGTSTP, on_stop },
+	};
+	struct sigaction action = { 0 };
+	size_t i;
+
+	keys = tcgetattr(STDIN_FILENO, &cooked) == 0;
+	for (i = 0; i < sizeof(handlers) / sizeof(handlers[0]); i++) {
+		action.sa_handler = handlers[i].run;
+		sigaction(handlers[i].sig, &action, NULL);
+	}
+	if (keys)
+		take_keys();
+	fputs("\033[?25l", stdout);	/* no cursor */
+}
+
+static void terminal_close(void)
+{
+	fputs("\033[?25h\n", stdout);
+	fflush(stdout);
+	if (keys)
+		tcsetattr(STDIN_FILENO, TCSANOW, &cooked);
+}
+
+/* One line, as much as fits. */
+static void put_line(const char *line, size_t len, unsigned int columns)
+{
+	unsigned int n = 0;
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		/* bytes that go on with a letter take no place of their own */
+		if (((unsigned char)line[i] & 0xc0) != 0x80 && n++ == columns)
+			break;
+	}
+	fwrite(line, 1, i, stdout);
+	fputs("\033[K", stdout);
+}
+
+static void show(const struct top *top)
+{
+	struct winsize size = { 0 };
+	const char *p = top->view ? top->view : "", *end;
+	unsigned int rows, columns, row = 0;
+	char bottom[CLIENT_ERROR_TEXT + 64];
+
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	rows = size.ws_row ? size.ws_row : 24;
+	columns = size.ws_col ? size.ws_col : 80;
+	fputs("\033[H", stdout);
+	for (; *p && row + 1 < rows; row++) {
+		end = strchrnul(p, '\n');
+		put_line(p, end - p, columns);
+		putchar('\n');
+		p = *end ? end + 1 : end;
+	}
+	if (top->error[0])
+		snprintf(bottom, sizeof(bottom), "q: quit   no answer, trying again: %s", top->error);
+	else
+		snprintf(bottom, sizeof(bottom), "q: quit");
+	put_line(bottom, strlen(bottom), columns);
+	fputs("\033[J", stdout);
+	fflush(stdout);
+}
+
+/* Waits; true when the end is asked for.  Another key ends the wait. */
+static bool wait_key(uint64_t ms)
+{
+	struct pollfd pfd = { .fd = STDIN_FILENO, .events = POLLIN };
+	char key;
+
+	if (ended || poll(&pfd, keys, (int)ms) <= 0)
+		return ended;
+	return read(STDIN_FILENO, &key, 1) != 1 || key == 'q' || key == 'Q';
+}
+
+/* While a service is asked that may be silent. */
+static bool while_asked(void *ctx)
+{
+	if (wait_key(0))
+		ended = 1;
+	return !ended;
+}
+
+/* ---- numbers ---- */
 
 /* The value of one sample, "NAME{LABELS}" in full; 0 when it is not there. */
 static double metric(const char *text, const char *sample)
@@ -55,7 +189,7 @@ static double finished(const char *text, const char *kind, const char *result)
 }
 
 /* "  12.3 GiB" */
-static void bytes(double n)
+static void bytes(FILE *f, double n)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
 	int i = 0;
@@ -64,71 +198,108 @@ static void bytes(double n)
 		n /= 1024;
 		i++;
 	}
-	printf("%7.1f %-3s", n, units[i]);
+	fprintf(f, "%7.1f %-3s", n, units[i]);
 }
 
-static void instances(const Cuzk__V1__GetStatusResponse *st, const char *text, double seconds,
-		      double *before)
+/* ---- a view ---- */
+
+/* Proofs a second since the last view; the count of a service that was restarted begins anew. */
+static double speed(struct top *top, size_t i, double completed, double seconds)
+{
+	double before = top->completed[i];
+
+	top->completed[i] = completed;
+	return top->any && seconds > 0 && completed > before ? (completed - before) / seconds : 0;
+}
+
+static void instances(FILE *f, struct top *top, const Cuzk__V1__GetStatusResponse *st,
+		      const char *text, double seconds)
 {
 	size_t i;
 
-	printf("%-16s %-5s %9s %8s %8s %8s %12s  %-13s %s\n", "INSTANCE", "UP", "PROOFS/S",
-	       "RUNNING", "INVALID", "FAULTS", "RESIDENT", "PROVES", "JOB");
+	fprintf(f, "%-16s %-11s %9s %8s %8s %8s %12s  %-13s %s\n", "INSTANCE", "STATE", "PROOFS/S",
+		"RUNNING", "INVALID", "FAULTS", "RESIDENT", "PROVES", "JOB");
 	for (i = 0; i < st->n_gpus; i++) {
 		const Cuzk__V1__GPUStatus *g = st->gpus[i];
 		double n = labelled(text, "cuzk_instance_completed_total", "instance", g->name);
 
-		printf("%-16.16s %-5s %9.2f %8.0f %8.0f %8.0f ", g->name,
-		       labelled(text, "cuzk_instance_up", "instance", g->name) ? "yes" : "no",
-		       i < BARS && seconds > 0 ? (n - before[i]) / seconds : 0,
-		       labelled(text, "cuzk_instance_running", "instance", g->name),
-		       labelled(text, "cuzk_instance_invalid_total", "instance", g->name),
-		       labelled(text, "cuzk_instance_faults_total", "instance", g->name));
-		bytes(labelled(text, "cuzk_instance_resident_bytes", "instance", g->name));
-		printf("  %-13s %.60s\n", g->current_proof_kind[0] ? g->current_proof_kind : "-",
-		       g->current_job_id[0] ? g->current_job_id : "-");
-		if (i < BARS)
-			before[i] = n;
+		fprintf(f, "%-16.16s %-11s %9.2f %8.0f %8.0f %8.0f ", g->name,
+			g->state[0] ? g->state : "-",
+			i < RATES_MAX ? speed(top, i, n, seconds) : 0,
+			labelled(text, "cuzk_instance_running", "instance", g->name),
+			labelled(text, "cuzk_instance_invalid_total", "instance", g->name),
+			labelled(text, "cuzk_instance_faults_total", "instance", g->name));
+		bytes(f, labelled(text, "cuzk_instance_resident_bytes", "instance", g->name));
+		fprintf(f, "  %-13s %s\n", g->current_proof_kind[0] ? g->current_proof_kind : "-",
+			g->current_job_id[0] ? g->current_job_id : "-");
+		if (g->reason[0])
+			fprintf(f, "  %s\n", g->reason);
 	}
 }
 
-static void queues(const Cuzk__V1__GetStatusResponse *st, const char *text)
+static void queues(FILE *f, const Cuzk__V1__GetStatusResponse *st, const char *text)
 {
 	size_t i;
 
-	printf("\n%-16s %8s %8s %10s %8s %10s %12s\n", "KIND", "PENDING", "RUNNING", "COMPLETED",
-	       "FAILED", "CANCELLED", "MEAN");
+	fprintf(f, "\n%-16s %8s %8s %10s %8s %10s %12s\n", "KIND", "PENDING", "RUNNING",
+		"COMPLETED", "FAILED", "CANCELLED", "MEAN");
 	for (i = 0; i < st->n_queues; i++) {
 		const Cuzk__V1__QueueStatus *q = st->queues[i];
 		double n = labelled(text, "cuzk_job_seconds_count", "kind", q->proof_kind);
 		double sum = labelled(text, "cuzk_job_seconds_sum", "kind", q->proof_kind);
 
-		printf("%-16s %8u %8u %10.0f %8.0f %10.0f %10.2f s\n", q->proof_kind, q->pending,
-		       q->in_progress, finished(text, q->proof_kind, "completed"),
-		       finished(text, q->proof_kind, "failed"),
-		       finished(text, q->proof_kind, "cancelled"), n > 0 ? sum / n : 0);
+		fprintf(f, "%-16s %8u %8u %10.0f %8.0f %10.0f %10.2f s\n", q->proof_kind,
+			q->pending, q->in_progress, finished(text, q->proof_kind, "completed"),
+			finished(text, q->proof_kind, "failed"),
+			finished(text, q->proof_kind, "cancelled"), n > 0 ? sum / n : 0);
 	}
 }
 
-static void screen(const struct ctl_connection *conn, const Cuzk__V1__GetStatusResponse *st,
-		   const char *text, double seconds, double *before, bool terminal)
+static void view(FILE *f, struct top *top, const Cuzk__V1__GetStatusResponse *st,
+		 const char *text, double seconds)
 {
-	if (terminal)
-		printf("\033[H\033[J");
-	printf("cuzk at %s: up %" PRIu64 " s, %s, queue empty in about %.0f s, reproved %.0f, "
-	       "refused %.0f\n\n", conn->address ? conn->address : CLIENT_DEFAULT_ADDRESS,
-	       st->uptime_seconds, metric(text, "cuzk_ready") ? "ready" : "not ready",
-	       metric(text, "cuzk_queue_estimate_seconds"), metric(text, "cuzk_reproved_total"),
-	       metric(text, "cuzk_refused_full_total") + metric(text, "cuzk_refused_input_total"));
-	instances(st, text, seconds, before);
-	queues(st, text);
-	if (terminal)
-		printf("\nq: quit\n");
-	fflush(stdout);
+	const char *address = top->conn.address;
+
+	fprintf(f, "cuzk at %s: up %" PRIu64 " s, %s, queue empty in about %.0f s, reproved %.0f, "
+		"refused %.0f\n\n", address ? address : CLIENT_DEFAULT_ADDRESS,
+		st->uptime_seconds, metric(text, "cuzk_ready") ? "ready" : "not ready",
+		metric(text, "cuzk_queue_estimate_seconds"), metric(text, "cuzk_reproved_total"),
+		metric(text, "cuzk_refused_full_total") + metric(text, "cuzk_refused_input_total"));
+	instances(f, top, st, text, seconds);
+	queues(f, st, text);
 }
 
-static int refresh(const struct ctl_connection *conn, double seconds, double *before,
-		   bool terminal)
+/* ---- asking ---- */
+
+static int make_view(struct top *top, const Cuzk__V1__GetStatusResponse *st, const char *text)
+{
+	struct timespec now;
+	char *made = NULL;
+	size_t len;
+	FILE *f;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	f = open_memstream(&made, &len);
+	if (!f)
+		goto nomem;
+	view(f, top, st, text, (now.tv_sec - top->asked.tv_sec) +
+	     (now.tv_nsec - top->asked.tv_nsec) / 1e9);
+	if (fclose(f))
+		goto nomem;
+	free(top->view);
+	top->view = made;
+	top->asked = now;
+	top->any = true;
+	return 0;
+
+nomem:
+	free(made);
+	snprintf(top->error, sizeof(top->error), "no memory");
+	return CTL_FAILURE;
+}
+
+/* A new view; or the old one with the reason. */
+static int refresh(struct top *top)
 {
 	Cuzk__V1__GetStatusRequest ask = CUZK__V1__GET_STATUS_REQUEST__INIT;
 	Cuzk__V1__GetMetricsRequest ask_metrics = CUZK__V1__GET_METRICS_REQUEST__INIT;
@@ -136,69 +307,78 @@ static int refresh(const struct ctl_connection *conn, double seconds, double *be
 	Cuzk__V1__GetMetricsResponse *metrics;
 	int ret;
 
-	ret = ctl_call("top", conn, "GetStatus", &ask.base,
-		       &cuzk__v1__get_status_response__descriptor, "waiting for the service",
-		       (ProtobufCMessage **)&st);
+	top->error[0] = '\0';
+	ret = ctl_ask(&top->conn, "GetStatus", &ask.base,
+		      &cuzk__v1__get_status_response__descriptor, while_asked, NULL,
+		      (ProtobufCMessage **)&st, top->error);
 	if (ret)
 		return ret;
-	ret = ctl_call("top", conn, "GetMetrics", &ask_metrics.base,
-		       &cuzk__v1__get_metrics_response__descriptor, "waiting for the service",
-		       (ProtobufCMessage **)&metrics);
+	ret = ctl_ask(&top->conn, "GetMetrics", &ask_metrics.base,
+		      &cuzk__v1__get_metrics_response__descriptor, while_asked, NULL,
+		      (ProtobufCMessage **)&metrics, top->error);
 	if (!ret) {
-		screen(conn, st, metrics->prometheus_text, seconds, before, terminal);
+		ret = make_view(top, st, metrics->prometheus_text);
 		cuzk__v1__get_metrics_response__free_unpacked(metrics, NULL);
 	}
 	cuzk__v1__get_status_response__free_unpacked(st, NULL);
 	return ret;
 }
 
-/* Waits; true when a key asks for the end. */
-static bool wait_key(uint64_t ms)
+static int once(struct top *top)
 {
-	struct pollfd pfd = { .fd = STDIN_FILENO, .events = POLLIN };
-	char key;
+	int ret = refresh(top);
 
-	if (poll(&pfd, 1, (int)ms) <= 0)
-		return ended;
-	return read(STDIN_FILENO, &key, 1) != 1 || key == 'q' || key == 'Q';
+	if (!ret)
+		fputs(top->view, stdout);
+	return ret;
+}
+
+/* Until it is told to end: a service that restarts comes back. */
+static int live(struct top *top, uint64_t ms)
+{
+	int ret;
+
+	terminal_open();
+	ret = refresh(top);
+	if (!ret)
+		show(top);
+	while (!ret && !wait_key(ms)) {
+		refresh(top);
+		if (!ended)
+			show(top);
+	}
+	terminal_close();
+	return ended ? 0 : ret;
+}
+
+static bool is_terminal(void)
+{
+	const char *kind = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && kind && *kind && strcmp(kind, "dumb");
 }
 
 int ctl_top(int argc, char **argv)
 {
+	static struct top top;
 	const char *interval = NULL;
-	bool once = false;
+	bool only_once = false;
 	const struct ctl_option options[] = {
-		{ "--interval", &interval }, { "--once", NULL, &once }, { NULL }
+		{ "--interval", &interval }, { "--once", NULL, &only_once }, { NULL }
 	};
-	struct ctl_connection conn = { 0 };
-	struct termios old, raw;
-	double before[BARS] = { 0 };
-	bool keys, terminal;
 	uint64_t ms = 1000;
 	int ret;
 
-	if (ctl_parse("top", argc, argv, options, &conn, NULL, 0) < 0)
+	if (ctl_parse("top", argc, argv, options, &top.conn, NULL, 0) < 0)
 		return CTL_USAGE;
-	if (interval && (ctl_duration(interval, &ms) || ms < 100))
-		return ctl_usage("top", "--interval %s: not a duration of 100ms or more", interval);
-	terminal = isatty(STDOUT_FILENO) && !once;
-	keys = terminal && tcgetattr(STDIN_FILENO, &old) == 0;
-	if (!terminal)
-		return refresh(&conn, 0, before, false);
-	signal(SIGINT, on_end);
-	signal(SIGTERM, on_end);
-	if (keys) {
-		raw = old;
-		raw.c_lflag &= ~(ICANON | ECHO);
-		tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-	}
-	ret = refresh(&conn, 0, before, true);
-	while (!ret && !ended) {
-		if (keys ? wait_key(ms) : usleep(ms * 1000) && ended)
-			break;
-		ret = refresh(&conn, ms / 1e3, before, true);
-	}
-	if (keys)
-		tcsetattr(STDIN_FILENO, TCSANOW, &old);
+	if (top.conn.json)
+		return ctl_usage("top", "--json: there is cuzkctl status --json");
+	if (interval && (ctl_duration(interval, &ms) || ms < 100 || ms > INTERVAL_MAX_MS))
+		return ctl_usage("top", "--interval %s: not a duration of 100ms to 1h", interval);
+	ret = only_once || !is_terminal() ? once(&top) : live(&top, ms);
+	free(top.view);
+	if (!ret)
+		return 0;
+	fprintf(stderr, "%s top: %s\n", ctl_program, top.error);
 	return ret;
 }

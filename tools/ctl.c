@@ -187,17 +187,18 @@ void ctl_progress_start(struct ctl_progress *p, const char *what)
 	p->shown = p->started;
 }
 
-void ctl_progress_tick(void *ctx)
+bool ctl_progress_tick(void *ctx)
 {
 	struct ctl_progress *p = ctx;
 
 	if (!isatty(STDERR_FILENO) || ms_since(&p->started) < PROGRESS_AFTER_MS ||
 	    ms_since(&p->shown) < PROGRESS_EVERY_MS)
-		return;
+		return true;
 	clock_gettime(CLOCK_MONOTONIC, &p->shown);
 	fprintf(stderr, "\r\033[K%s, %" PRIu64 " s", p->what, ms_since(&p->started) / 1000);
 	fflush(stderr);
 	p->visible = true;
+	return true;
 }
 
 void ctl_progress_clear(struct ctl_progress *p)
@@ -209,34 +210,50 @@ void ctl_progress_clear(struct ctl_progress *p)
 
 /* ---- calls ---- */
 
-int ctl_call(const char *command, const struct ctl_connection *conn, const char *method,
-	     const ProtobufCMessage *request, const ProtobufCMessageDescriptor *type,
-	     const char *what, ProtobufCMessage **answer)
+int ctl_ask(const struct ctl_connection *conn, const char *method,
+	    const ProtobufCMessage *request, const ProtobufCMessageDescriptor *type,
+	    bool (*wait)(void *ctx), void *ctx, ProtobufCMessage **answer,
+	    char text[CLIENT_ERROR_TEXT])
 {
-	struct ctl_progress progress;
 	struct client_config config = {
 		.address = conn->address ? conn->address : CLIENT_DEFAULT_ADDRESS,
 		.tls_ca = conn->tls_ca,
 		.tls_cert = conn->tls_cert,
 		.tls_key = conn->tls_key,
-		.wait = ctl_progress_tick,
-		.ctx = &progress,
+		.wait = wait,
+		.ctx = ctx,
 	};
-	char text[CLIENT_ERROR_TEXT];
 	uint64_t timeout_ms = 0;
 	struct client *client;
-	int err;
+	int ret;
 
-	if (conn->timeout && ctl_duration(conn->timeout, &timeout_ms))
-		return ctl_usage(command, "--timeout %s: not a duration", conn->timeout);
-	if (!conn->tls_cert != !conn->tls_key)
-		return ctl_usage(command, "--tls-cert and --tls-key go together");
-	ctl_progress_start(&progress, what);
-	err = client_open(&client, &config, text);
-	if (err)
-		return ctl_fail(command, "%s", text);
-	err = client_call(client, method, request, type, timeout_ms, answer, text);
-	ctl_progress_clear(&progress);
+	if (conn->timeout && ctl_duration(conn->timeout, &timeout_ms)) {
+		snprintf(text, CLIENT_ERROR_TEXT, "--timeout %s: not a duration", conn->timeout);
+		return CTL_USAGE;
+	}
+	if (!conn->tls_cert != !conn->tls_key) {
+		snprintf(text, CLIENT_ERROR_TEXT, "--tls-cert and --tls-key go together");
+		return CTL_USAGE;
+	}
+	if (client_open(&client, &config, text))
+		return CTL_FAILURE;
+	ret = client_call(client, method, request, type, timeout_ms, answer, text);
 	client_close(client);
-	return err ? ctl_fail(command, "%s", text) : 0;
+	return ret ? CTL_FAILURE : 0;
+}
+
+int ctl_call(const char *command, const struct ctl_connection *conn, const char *method,
+	     const ProtobufCMessage *request, const ProtobufCMessageDescriptor *type,
+	     const char *what, ProtobufCMessage **answer)
+{
+	struct ctl_progress progress;
+	char text[CLIENT_ERROR_TEXT];
+	int ret;
+
+	ctl_progress_start(&progress, what);
+	ret = ctl_ask(conn, method, request, type, ctl_progress_tick, &progress, answer, text);
+	ctl_progress_clear(&progress);
+	if (ret)
+		fprintf(stderr, "%s %s: %s\n", ctl_program, command, text);
+	return ret;
 }

@@ -64,7 +64,7 @@ struct ctl_progress {
 };
 
 void ctl_progress_start(struct ctl_progress *p, const char *what);
-void ctl_progress_tick(void *p);	/* as struct client_config's wait */
+bool ctl_progress_tick(void *p);	/* as struct client_config's wait */
 void ctl_progress_clear(struct ctl_progress *p);
 
 /*
@@ -74,6 +74,12 @@ void ctl_progress_clear(struct ctl_progress *p);
 int ctl_call(const char *command, const struct ctl_connection *conn, const char *method,
 	     const ProtobufCMessage *request, const ProtobufCMessageDescriptor *type,
 	     const char *what, ProtobufCMessage **answer);
+
+/* The same, but wait and ctx are the caller's, and what goes wrong is a text. */
+int ctl_ask(const struct ctl_connection *conn, const char *method,
+	    const ProtobufCMessage *request, const ProtobufCMessageDescriptor *type,
+	    bool (*wait)(void *ctx), void *ctx, ProtobufCMessage **answer,
+	    char text[CLIENT_ERROR_TEXT]);
 
 /* ctl-help.c: prints how a command is used, to stdout; false: there is no such command. */
 bool ctl_help(const char *name);

@@ -39,7 +39,7 @@ static void usage(FILE *f)
 		"  top [--interval TIME] [--once]     the same and more, renewed each second\n"
 		"  metrics                            counters, as Prometheus takes them\n"
 		"  preload CIRCUIT, evict CIRCUIT     load parameters, give their memory back\n"
-		"each with --json, --timeout TIME, --tls-ca FILE, --tls-cert FILE, --tls-key FILE\n"
+		"each with --json (not top, metrics), --timeout TIME, --tls-ca FILE, --tls-cert FILE, --tls-key FILE\n"
 		"\n"
 		"Commands that need no service:\n"
 		"  modinfo FILE [--json]              what an engine says of itself\n"
