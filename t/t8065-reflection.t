@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""A generic client finds out by server reflection what there is, and watches the health of the service to its end."""
+import json
+import os
+import queue
+import shutil
+import subprocess
+import sys
+import threading
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cuzk import *
+
+PACKAGES = {"@grpc/grpc-js": "1.14.4", "grpc-js-reflection-client": "1.4.2"}
+
+if not shutil.which("node") or not shutil.which("npm"):
+    skip_all("npm", "node and npm are not installed")
+modules = BUILD + "/t/node-reflection"
+os.makedirs(modules, exist_ok=True)
+if not all(os.path.exists(f"{modules}/node_modules/{name}/package.json") for name in PACKAGES):
+    with open(modules + "/package.json", "w") as f:
+        json.dump({"name": "cuzk-test", "private": True, "dependencies": PACKAGES}, f)
+    p = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--silent", "--ignore-scripts"], cwd=modules,
+                       capture_output=True, text=True, timeout=300)
+    if p.returncode:
+        skip_all("npm", "npm install failed, offline perhaps: " + (p.stderr.strip().splitlines() or ["no message"])[-1])
+
+s = Service(engine="delay_ms = 500\n").start()
+p = subprocess.Popen(["node", SRC + "/t/reflect.mjs", modules, s.address], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+lines = queue.Queue()
+
+
+def read():
+    for line in p.stdout:
+        lines.put(line.strip())
+    lines.put(None)
+
+
+threading.Thread(target=read, daemon=True).start()
+
+
+def line():
+    try:
+        return lines.get(timeout=60)
+    except queue.Empty:
+        return None
+
+
+first = line()
+if not ok(first, "the client finds its way"):
+    diag(p.communicate()[1])
+    done()
+r = json.loads(first)
+equal(r["services"], ["cuzk.v1.ProvingEngine", "grpc.health.v1.Health"], "the services")
+equal(sorted(r["methods"]["cuzk.v1.ProvingEngine"]),
+      ["AwaitProof", "CancelProof", "EvictSRS", "GetMetrics", "GetStatus", "PreloadSRS", "Prove", "SubmitProof"], "the methods of one")
+equal(sorted(r["methods"]["grpc.health.v1.Health"]), ["Check", "Watch"], "and of the other")
+equal((r["unknown"], r["instance"], r["check"], r["other"]), ("not found", "cpu", "SERVING", 5),
+      "calls by what it learnt: status, health, health of a service that there is not")
+equal(sorted([line(), line()]), ["SERVING", "other SERVICE_UNKNOWN"], "it watches the health")
+call = s.client().start_prove(request("window-post", "drain", b"drain"))
+s.wait_log("accepted")
+s.proc.terminate()
+equal(line(), "NOT_SERVING", "a service that drains says so")
+equal(result(parse(call.result())[1][0]).status, "COMPLETED", "while it proves to the end")
+rest = [x for x in iter(line, None)]
+equal([x for x in rest if not x.startswith("other")], ["end 14"], "and then ends the watch")
+equal((p.wait(20), s.wait()), (0, 0), "both end")
+done()
