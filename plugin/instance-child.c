@@ -381,6 +381,13 @@ void instance_try_stop(struct instance *inst)
 	inst->stop_ms = instance_now_ms() + INSTANCE_STOP_MS;
 }
 
+/* The machine or the service is short of something, which is no fault of the instance. */
+static bool is_shortage(int err)
+{
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -EAGAIN ||
+	       err == -ENOBUFS;
+}
+
 void instance_spawn(struct instance *inst)
 {
 	char text[INSTANCE_REASON];
@@ -399,6 +406,11 @@ void instance_spawn(struct instance *inst)
 	if (r < 0) {
 		snprintf(text, sizeof(text), "cannot start %.300s: %s", inst->program,
 			 strerror(-r));
+		if (is_shortage(r)) {
+			inst->restart_ms = now + inst->limits.restart_delay_max;
+			instance_set_state(inst, INSTANCE_FAILED, text);
+			return;
+		}
 		bury(inst, INSTANCE_DEATH_SPAWN, text);
 		return;
 	}

@@ -18,6 +18,7 @@
 
 #include <systemd/sd-daemon.h>
 
+#include "plugin/descriptors.h"
 #include "plugin/list.h"
 #include "plugin/listen.h"
 #include "plugin/log.h"
@@ -26,6 +27,7 @@
 #define BACKLOG_MAX 65536	/* that a socket of somebody else's may have */
 #define ACCEPT_BATCH 64
 #define PAUSE_US 100000ull	/* after the process ran out of descriptors */
+#define COMPLAIN_US 10000000ull
 
 struct listen_socket {
 	struct list entry;
@@ -44,6 +46,7 @@ struct listen_socket {
 struct listener {
 	sd_event *event;
 	struct list sockets;
+	uint64_t complained_us;		/* of refused connections; 0: not yet */
 	int n_inherited;		/* descriptors from SD_LISTEN_FDS_START on */
 	char **names;
 	bool *taken;
@@ -59,9 +62,21 @@ static int on_pause(sd_event_source *source, uint64_t usec, void *ctx)
 	return 0;
 }
 
+/* Once in a while, however many there are. */
+static void complain(struct listener *l, const char *what)
+{
+	uint64_t now;
+
+	sd_event_now(l->event, CLOCK_MONOTONIC, &now);
+	if (l->complained_us && now - l->complained_us < COMPLAIN_US)
+		return;
+	l->complained_us = now;
+	log_warning("connections are refused: %s", what);
+}
+
 static void pause_accepting(struct listen_socket *s, int err)
 {
-	log_warning("cannot accept a connection: %s", strerror(err));
+	complain(s->listener, strerror(err));
 	sd_event_source_set_enabled(s->source, SD_EVENT_OFF);
 	s->pause = sd_event_source_disable_unref(s->pause);
 	if (sd_event_add_time_relative(s->listener->event, &s->pause, CLOCK_MONOTONIC, PAUSE_US, 0,
@@ -93,6 +108,11 @@ static int on_readable(sd_event_source *source, int listen_fd, uint32_t events, 
 			    errno == ENOBUFS)
 				pause_accepting(s, errno);
 			return 0;	/* the others concern one connection, or nobody */
+		}
+		if (descriptor_is_beyond(fd, DESCRIPTORS_CONNECTIONS)) {
+			complain(s->listener, "too many files are open (LimitNOFILE=)");
+			close(fd);
+			continue;
 		}
 		if (s->addr.ss_family != AF_UNIX)
 			setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));

@@ -21,6 +21,7 @@
 #define CLOSE_GRACE_MS 1000	/* for answers to reach slow clients at the end */
 #define KEEPALIVE_MS 60000	/* a dead peer is noticed after this... */
 #define KEEPALIVE_TIMEOUT_MS 20000	/* ...and this */
+#define HANDSHAKE_MS 10000
 #define FRAME_SIZE (1 << 20)	/* bytes of an HTTP/2 frame that we take */
 #define LOOKAHEAD (4 << 20)	/* bytes of a stream that may be on their way to us */
 #define MESSAGES_AT_A_TIME 8	/* of the longest kind, in the library's memory */
@@ -246,6 +247,8 @@ static grpc_server *make_server(const struct rpc_config *config)
 		{ GRPC_ARG_KEEPALIVE_TIME_MS, KEEPALIVE_MS },
 		{ GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KEEPALIVE_TIMEOUT_MS },
 		{ GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1 },
+		/* who has shown no certificate yet holds a descriptor no longer than this */
+		{ GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_MS },
 		{ GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0 },
 		/* clients ping as they like: a prove call is silent for minutes */
 		{ GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000 },

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/text.h"
+#include "plugin/descriptors.h"
 #include "plugin/request.h"
 #include "plugin/submit.h"
 
@@ -483,6 +484,10 @@ static int pack(const struct fields *f)
 		err = -errno;
 		goto err_free_ranges;
 	}
+	if (descriptor_is_beyond(sub->fd, DESCRIPTORS_REQUESTS)) {
+		err = -EMFILE;
+		goto err_free_ranges;
+	}
 	err = write_file(f, &head, ranges);
 	if (!err && ftruncate(sub->fd, pos) < 0)
 		err = -errno;
@@ -571,6 +576,9 @@ static void explain(int err, char text[SUBMIT_ERROR_TEXT])
 	else if (err == -EMSGSIZE)
 		snprintf(text, SUBMIT_ERROR_TEXT, "more than %u vanilla proofs or %llu bytes",
 			 REQUEST_PROOFS_MAX, REQUEST_BYTES_MAX);
+	else if (err == -EMFILE || err == -ENFILE)
+		snprintf(text, SUBMIT_ERROR_TEXT, "resource: service: too many files are open for one "
+			 "request more; try again later");
 	else
 		snprintf(text, SUBMIT_ERROR_TEXT, "no memory for the request: %s", strerror(-err));
 }
