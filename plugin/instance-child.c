@@ -408,6 +408,8 @@ void instance_spawn(struct instance *inst)
 			 strerror(-r));
 		if (is_shortage(r)) {
 			inst->restart_ms = now + inst->limits.restart_delay_max;
+			/* said once: it may have failed before, of something else */
+			inst->state_told &= !strncmp(inst->reason, text, sizeof(text) - 1);
 			instance_set_state(inst, INSTANCE_FAILED, text);
 			return;
 		}
