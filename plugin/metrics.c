@@ -239,6 +239,10 @@ void metrics_text(const struct service *svc, FILE *f)
 	for (s = CUZK_KIND_POREP; s < CUZK_KIND_COUNT; s++)
 		fprintf(f, "cuzk_kind_served{kind=\"%s\"} %u\n", config_kind_name(s),
 			svc->kinds >> s & 1);
+	if (svc->tls_expiry)
+		one(f, "tls_expiry_seconds", "gauge",
+		    "When the server's certificate expires, in seconds since 1970.",
+		    svc->tls_expiry);
 	jobs_text(svc, f);
 	head(f, "dispatch_seconds", "histogram",
 	     "From the receipt of a request to its first partition handed over.");

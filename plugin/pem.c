@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "plugin/log.h"
 #include "plugin/pem.h"
@@ -52,6 +53,21 @@ void pem_free(char *text)
 		return;
 	explicit_bzero(text, strlen(text));
 	free(text);
+}
+
+int64_t pem_expiry(const char *text)
+{
+	BIO *bio = BIO_new_mem_buf(text, -1);
+	X509 *cert = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
+	struct tm tm;
+	int64_t at = 0;
+
+	if (cert && ASN1_TIME_to_tm(X509_get0_notAfter(cert), &tm))
+		at = timegm(&tm);
+	X509_free(cert);
+	BIO_free(bio);
+	ERR_clear_error();
+	return at;
 }
 
 /* ---- checks ---- */

@@ -13,6 +13,8 @@
 int pem_check(const struct config *config, config_report_fn report, void *ctx);
 /* Reads a whole file of at most 1 MiB. 0 or -errno, which was logged. */
 int pem_read(const char *path, char **text);
+/* When the first certificate in a text expires, in seconds since 1970; 0: there is none. */
+int64_t pem_expiry(const char *text);
 /* Wipes it first. NULL is accepted. */
 void pem_free(char *text);
 

@@ -54,6 +54,7 @@ struct rpc {
 	pthread_t *receivers;
 	unsigned int n_receivers;
 	pthread_t sender;
+	struct rpc_tls *tls;		/* NULL: none */
 
 	struct mailbox to_owner;
 	struct mailbox to_sender;
@@ -129,6 +130,11 @@ bool health_known(const char *name);
 grpc_byte_buffer *health_message(bool serving);
 /* In a receiving thread: the call is a watch from now on. */
 void health_watch(struct call *call);
+
+/* rpc-tls.c: listens where the configuration says so; 0, -EADDRINUSE, -EINVAL, -ENOMEM. */
+int rpc_tls_listen(struct rpc *rpc, const struct rpc_config *config);
+/* When the library is gone; also after rpc_tls_listen() failed. */
+void rpc_tls_close(struct rpc *rpc);
 /* Any thread: the sending thread looks at all watches again. */
 void health_wake(struct rpc *rpc);
 /* What it does then, as health_item. */

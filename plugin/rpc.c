@@ -22,13 +22,41 @@
 #define KEEPALIVE_MS 60000	/* a dead peer is noticed after this... */
 #define KEEPALIVE_TIMEOUT_MS 20000	/* ...and this */
 #define HANDSHAKE_MS 10000
+#define LOG_LINES 10		/* of the library, in... */
+#define LOG_WHILE_MS 10000
 #define FRAME_SIZE (1 << 20)	/* bytes of an HTTP/2 frame that we take */
 #define LOOKAHEAD (4 << 20)	/* bytes of a stream that may be on their way to us */
 #define MESSAGES_AT_A_TIME 8	/* of the longest kind, in the library's memory */
 #define STREAMS_MAX 16384	/* open calls of one connection */
 
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000ull + ts.tv_nsec / 1000000;
+}
+
+/* What strangers do at the port must not crowd out what the log is for: some lines a while. */
+static bool may_log(void)
+{
+	static _Atomic uint64_t since, n;
+	uint64_t now = now_ms(), begun = atomic_load(&since);
+
+	if (now - begun >= LOG_WHILE_MS && atomic_compare_exchange_strong(&since, &begun, now)) {
+		uint64_t before = atomic_exchange(&n, 0);
+
+		if (before > LOG_LINES)
+			log_warning("grpc: %llu lines like those before were left out",
+				    (unsigned long long)before - LOG_LINES);
+	}
+	return atomic_fetch_add(&n, 1) < LOG_LINES;
+}
+
 static void library_log(gpr_log_func_args *args)
 {
+	if (args->severity == GPR_LOG_SEVERITY_ERROR && !may_log())
+		return;
 	log_event(args->severity == GPR_LOG_SEVERITY_ERROR ? LOG_WARNING : LOG_DEBUG, NULL,
 		  "grpc: %s", args->message);
 }
@@ -169,14 +197,6 @@ void rpc_drain(struct rpc *rpc)
 	mailbox_post(&rpc->to_sender, &rpc->drain_item.mail);
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000ull + ts.tv_nsec / 1000000;
-}
-
 /* Waits until the library has let go of every call; the impatient ones are cut. */
 static void wait_ended(struct rpc *rpc)
 {
@@ -223,6 +243,7 @@ void rpc_close(struct rpc *rpc)
 	grpc_server_destroy(rpc->server);
 	grpc_completion_queue_destroy(rpc->cq);
 	grpc_shutdown();
+	rpc_tls_close(rpc);
 	mailbox_fini(&rpc->to_owner);
 	mailbox_fini(&rpc->to_sender);
 	pthread_mutex_destroy(&rpc->handover_lock);
@@ -279,28 +300,6 @@ static grpc_server *make_server(const struct rpc_config *config)
 	server = grpc_server_create(&list, NULL);
 	grpc_resource_quota_unref(quota);
 	return server;
-}
-
-static int listen_tls(grpc_server *server, const struct rpc_config *config)
-{
-	grpc_ssl_pem_key_cert_pair pair = {
-		.private_key = config->tls_key,
-		.cert_chain = config->tls_cert,
-	};
-	grpc_server_credentials *creds;
-	int port;
-
-	if (!config->tls_address)
-		return 0;
-	creds = grpc_ssl_server_credentials_create_ex(config->tls_client_ca, &pair, 1,
-		config->tls_client_ca ?
-		GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY :
-		GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE, NULL);
-	if (!creds)
-		return -EINVAL;
-	port = grpc_server_add_http2_port(server, config->tls_address, creds);
-	grpc_server_credentials_release(creds);
-	return port ? 0 : -EADDRINUSE;
 }
 
 static int start_threads(struct rpc *rpc)
@@ -366,7 +365,7 @@ int rpc_open(struct rpc **out, const struct rpc_config *config, const struct rpc
 	rpc->cq = grpc_completion_queue_create_for_next(NULL);
 	rpc->server = make_server(config);
 	grpc_server_register_completion_queue(rpc->server, rpc->cq, NULL);
-	err = listen_tls(rpc->server, config);
+	err = rpc_tls_listen(rpc, config);
 	if (err)
 		goto err_destroy_server;
 	grpc_server_start(rpc->server);
@@ -385,6 +384,7 @@ err_destroy_server:
 	grpc_completion_queue_shutdown(rpc->cq);
 	grpc_completion_queue_destroy(rpc->cq);
 	grpc_shutdown();
+	rpc_tls_close(rpc);
 	mailbox_fini(&rpc->to_sender);
 err_fini_owner:
 	mailbox_fini(&rpc->to_owner);

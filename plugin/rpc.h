@@ -99,6 +99,13 @@ void rpc_fail(struct rpc_call *call, grpc_status_code status, const char *fmt, .
 /* What grpc.health.v1.Health answers; not serving at first. */
 void rpc_set_serving(struct rpc *rpc, bool serving);
 
+/*
+ * Other certificates, for the connections that begin from now on; TLS was asked
+ * for at rpc_open(), client_ca then and now or never.  Texts that the library
+ * does not take leave the old ones.  0 or -ENOMEM.
+ */
+int rpc_set_tls(struct rpc *rpc, const char *cert, const char *key, const char *client_ca);
+
 /* Takes no more calls; those that are there go on. */
 void rpc_drain(struct rpc *rpc);
 /*

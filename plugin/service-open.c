@@ -161,23 +161,52 @@ static void report(void *ctx, const char *line)
 }
 
 /* config_read() saw to it that TCP comes with all files for TLS, or is to be insecure. */
+/* The certificates of the configuration, as texts; to be freed on failure too. */
+struct tls_texts {
+	char *cert, *key, *ca;
+};
+
+static int tls_read(struct tls_texts *t, const struct config_global *g)
+{
+	int err;
+
+	err = pem_read(g->tls_cert, &t->cert);
+	if (!err)
+		err = pem_read(g->tls_key, &t->key);
+	if (!err && g->tls_client_ca)
+		err = pem_read(g->tls_client_ca, &t->ca);
+	return err;
+}
+
+static void tls_free(struct tls_texts *t)
+{
+	pem_free(t->cert);
+	pem_free(t->key);
+	pem_free(t->ca);
+}
+
 static int open_rpc(struct service *svc)
 {
 	const struct config_global *g = &svc->config->global;
 	struct rpc_config config = { .message_limit = g->message_limit };
-	char *cert = NULL, *key = NULL, *ca = NULL;
+	struct tls_texts texts = { 0 };
 	int err = 0;
 
+	if (g->listen_tcp && !g->tls_cert && !g->insecure) {
+		log_error("listen_tcp = %s: TCP wants tls_cert and tls_key, or insecure = yes",
+			  g->listen_tcp);
+		return -EINVAL;
+	}
+	if (!g->tls_cert != !g->tls_key) {
+		log_error("tls_cert and tls_key: one is set without the other");
+		return -EINVAL;
+	}
 	if (g->listen_tcp && g->tls_cert) {
-		err = pem_read(g->tls_cert, &cert);
-		if (!err)
-			err = pem_read(g->tls_key, &key);
-		if (!err && g->tls_client_ca)
-			err = pem_read(g->tls_client_ca, &ca);
+		err = tls_read(&texts, g);
 		config.tls_address = g->listen_tcp;
-		config.tls_cert = cert;
-		config.tls_key = key;
-		config.tls_client_ca = ca;
+		config.tls_cert = texts.cert;
+		config.tls_key = texts.key;
+		config.tls_client_ca = texts.ca;
 	}
 	if (!err && config.tls_address)
 		err = listener_try_tcp(config.tls_address);
@@ -187,10 +216,29 @@ static int open_rpc(struct service *svc)
 			log_error("cannot serve gRPC%s%s: %s", config.tls_address ? " on " : "",
 				  config.tls_address ? config.tls_address : "", strerror(-err));
 	}
-	pem_free(cert);
-	pem_free(key);
-	pem_free(ca);
+	if (!err && texts.cert)
+		svc->tls_expiry = pem_expiry(texts.cert);
+	tls_free(&texts);
 	return err;
+}
+
+void service_renew_tls(struct service *svc, config_report_fn report)
+{
+	struct tls_texts texts = { 0 };
+	int err;
+
+	if (!svc->tls_expiry)
+		return;
+	err = pem_check(svc->config, report, NULL);
+	if (!err)
+		err = tls_read(&texts, &svc->config->global);
+	if (!err)
+		err = rpc_set_tls(svc->rpc, texts.cert, texts.key, texts.ca);
+	if (err)
+		log_error("reload: the certificates stay as they were");
+	else
+		svc->tls_expiry = pem_expiry(texts.cert);
+	tls_free(&texts);
 }
 
 static int open_worker(struct service *svc, uint32_t i, uint64_t share)

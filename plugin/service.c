@@ -376,6 +376,7 @@ void service_reload(struct service *svc)
 		for (i = 0; i < svc->n_workers; i++)
 			reload_worker(svc, &svc->workers[i]);
 		service_share_memory(svc);
+		service_renew_tls(svc, report);
 		if (svc->ready)
 			workers_tell_kinds(svc);	/* kinds may have changed */
 		svc->may_be_stranded = true;

@@ -94,6 +94,7 @@ struct service {
 	uint64_t next_tag, next_cookie;
 	uint32_t n_unplanned;		/* waiting jobs that no engine has admitted yet */
 	uint64_t started_wall_us;
+	int64_t tls_expiry;		/* of the certificate, in seconds since 1970; 0: no TLS */
 	uint32_t kinds;			/* served, as the log says; bit per kind */
 	bool kinds_told;
 	bool may_be_stranded;		/* an instance changed: jobs may have none left */
@@ -248,6 +249,9 @@ void service_keep_settle(struct service *svc);
 
 /* Sets the budgets anew, after an instance went or the configuration changed. */
 void service_share_memory(struct service *svc);
+
+/* service-open.c: the files of the certificates, read again; those that are no good change nothing. */
+void service_renew_tls(struct service *svc, config_report_fn report);
 
 /* ---- api.c ---- */
 

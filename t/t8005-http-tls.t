@@ -5,12 +5,15 @@ import base64
 import json
 import os
 import shutil
+import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
+import warnings
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cuzk import *
@@ -154,6 +157,99 @@ equal(ctl("--tls-ca", "ca.pem", "--tls-cert", "stranger.pem", "--tls-key", "stra
 equal(ctl("--tls-ca", "ca2.pem", "--tls-cert", "client.pem", "--tls-key", "client.key").returncode, 1,
       "a server of another authority: refused by the client")
 equal(ctl().returncode, 1, "clear text: refused")
+
+
+def sign(who, days, ca="ca", name=None):
+    """Another certificate of who's, with that name if any; it takes the place of the one before."""
+    if name:
+        openssl("req", "-new", "-key", who + ".key", "-subj", f"/CN={name}", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-out", who + ".csr")
+    openssl("x509", "-req", "-in", who + ".csr", "-CA", ca + ".pem", "-CAkey", ca + ".key", "-CAcreateserial",
+            "-days", str(days), "-copy_extensions", "copy", "-out", who + ".pem")
+
+
+def talks(who, ca="ca"):
+    return ctl("--tls-ca", ca + ".pem", "--tls-cert", who + ".pem", "--tls-key", who + ".key").returncode == 0
+
+
+def serial():
+    context = ssl.create_default_context(cafile=d + "/ca.pem")
+    context.load_cert_chain(d + "/client.pem", d + "/client.key")
+    context.set_alpn_protocols(["h2"])
+    with socket.create_connection(("127.0.0.1", tls_port), timeout=10) as k, context.wrap_socket(k, server_hostname="localhost") as t:
+        return t.getpeercert()["serialNumber"]
+
+
+def expiry():
+    return metric(s.client(), "tls_expiry_seconds")
+
+
+def reload(words):
+    n = s.text().count(words)
+    s.proc.send_signal(signal.SIGHUP)
+    s.wait_log(words, count=n + 1)
+
+
+sign("other", -1)
+ok(not talks("other"), "a client certificate that has expired: refused")
+sign("other", 2)
+ok(talks("other"), "one that has not: served")
+warnings.simplefilter("ignore", DeprecationWarning)
+for version in (ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.minimum_version = context.maximum_version = version
+    context.set_ciphers("ALL:@SECLEVEL=0")
+    try:
+        with socket.create_connection(("127.0.0.1", tls_port), timeout=10) as k, context.wrap_socket(k):
+            ok(False, f"{version.name}: refused")
+    except OSError as e:
+        ok(True, f"{version.name}: refused ({e.__class__.__name__})")
+
+# certificates are renewed by a reload, and what is no good changes nothing
+before = serial()
+ok(0 < expiry() - time.time() < 3 * 86400, "the metrics say when the certificate expires")
+sign("server", 30)
+equal(serial(), before, "a new certificate in the file is not taken by itself")
+reload("reload: done")
+ok(serial() != before, "but by a reload")
+ok(29 * 86400 < expiry() - time.time() < 31 * 86400, "so the metrics say")
+before = serial()
+shutil.copy(d + "/server.key", d + "/kept.key")
+shutil.copy(d + "/client.key", d + "/server.key")
+reload("the certificates stay as they were")
+ok(f"tls_key: {d}/server.key: not the key of the first certificate" in s.text(), "a key of another certificate is refused")
+equal((serial(), talks("client")), (before, True), "and the old ones are served on")
+shutil.copy(d + "/kept.key", d + "/server.key")
+shutil.copy(d + "/ca.pem", d + "/kept.pem")
+shutil.copy(d + "/ca2.pem", d + "/ca.pem")
+reload("reload: done")
+equal((talks("stranger", "kept"), talks("client", "kept")), (True, False), "other authorities: their clients are served, those of the old ones are not")
+shutil.copy(d + "/kept.pem", d + "/ca.pem")
+reload("reload: done")
+ok(talks("client"), "and back")
+
+# who shows no certificate holds a connection for a while only
+held = [socket.create_connection(("127.0.0.1", tls_port)) for _ in range(200)]
+ok(talks("client"), "200 connections that begin no handshake do not keep a client out")
+begin = time.monotonic()
+for k in held:
+    k.settimeout(30)
+    try:
+        k.recv(1)
+    except ConnectionResetError:
+        pass
+    k.close()
+ok(5 < time.monotonic() - begin < 20, f"and are ended after {time.monotonic() - begin:.0f} s")
+lines = s.text().count("grpc: ")
+for _ in range(200):
+    with socket.create_connection(("127.0.0.1", tls_port)) as k:
+        k.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        k.settimeout(10)
+        try:
+            k.recv(100)
+        except ConnectionResetError:
+            pass
+ok(s.text().count("grpc: ") - lines <= 25, f"200 that speak no TLS cost {s.text().count('grpc: ') - lines} lines of the log")
 
 # each certificate's subject has its own quota
 s.stop()
