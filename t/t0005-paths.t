@@ -1,0 +1,21 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# A path that libtool cannot work in is refused at once, in words.
+. "${CUZK_SRCDIR:-.}/t/tap.sh"
+
+mkdir "$tmp/a folder" "$tmp/a folder/clone"
+src=$(cd "$src" && pwd)
+cd "$tmp/a folder"
+run sh "$src/configure"
+is "configure in a folder with a space in its path fails" 1 "$status"
+has "and says why" "has a space in it" "$err"
+
+if [ -e "$src/GNUmakefile" ] && make --version 2>/dev/null | grep -q GNU; then
+	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+	run make -C clone -f "$src/GNUmakefile"
+	is "make in such a clone fails" 2 "$status"
+	has "and says why" "has a space in it" "$err"
+else
+	skip clone "a release has no GNUmakefile" 2
+fi
+tap_done
