@@ -5,12 +5,18 @@
  * The unit is the partition.  Every time that something changed, each instance
  * with room gets the best partition that it may have:
  *
- *   1. the higher priority; waiting for config aging raises it by one, so that
- *      nothing starves, but never to CRITICAL, which is for WinningPoSt and for
- *      a WindowPoSt whose deadline is near;
+ *   1. the higher priority; waiting for config aging raises it by one, but never
+ *      to CRITICAL, which is for WinningPoSt and for a WindowPoSt whose deadline
+ *      is near; of the same priority a WindowPoSt, since there are few of them
+ *      and bulk work that has aged is as high as they are;
  *   2. the earlier deadline, in steps of DEADLINE_STEP_US, so that
  *   3. a circuit whose parameters the instance has already can go first;
  *   4. the earlier deadline, the older job.
+ *
+ * So that nothing starves, what has no deadline, or a distant one, is due
+ * DUE_AGINGS after it came, in steps of aging: behind parameters that an instance
+ * has already, or behind deadlines, a job waits no longer than that once it is at
+ * the top.
  *
  * CRITICAL partitions may go one beyond the depth of an instance: bulk work
  * never takes the last place, so a WinningPoSt is in the instance's hands at
@@ -20,8 +26,13 @@
  *
  * Before a partition can be handed over, the instance must have admitted the
  * request.  Every new job is admitted somewhere at once, so that what is wrong
- * with a request is said at once; an instance holds only so many admitted
- * requests that it does not run, and forgets the rest.
+ * with a request is said at once; in the order of 1, since checking a long request
+ * takes a while and there may be many, as after a restart.  An instance holds only
+ * so many admitted requests that it does not run, and forgets the rest.
+ *
+ * A job under which an instance died runs alone.  When its turn comes, one
+ * instance gets nothing new until it is idle, or others would keep it busy for
+ * ever.
  */
 #include <errno.h>
 #include <string.h>
@@ -30,11 +41,14 @@
 #include "plugin/service.h"
 
 #define DEADLINE_STEP_US (30ull * 1000000)
-#define ADMITTING_MAX 8			/* requests that one instance checks at a time */
+#define ADMITTING_MAX 8			/* requests that one instance has to check */
+#define ADMITTING_BYTES (4ull << 20)	/* of them; but always one and the next */
+#define ADMITTING_URGENT 4		/* beyond both */
 #define IDLE_TASKS_MAX 64		/* admitted requests that it keeps beside */
 #define IDLE_BYTES_MAX (256ull << 20)
 #define URGENT_MAX 2			/* urgent partitions of an instance: one proved, one next */
 #define WINDOW_NEAR_US (120ull * 1000000)	/* a WindowPoSt so near its deadline is urgent */
+#define DUE_AGINGS 4
 
 /* ---- order ---- */
 
@@ -69,29 +83,57 @@ static uint32_t rank(const struct service *svc, const struct job *job, uint64_t 
 	return steps > top - job->priority ? top : job->priority + (uint32_t)steps;
 }
 
+/* The first thing that decides the order. */
+#define LEVEL(rank, window) (2 * (rank) + (window))
+#define LEVEL_MAX LEVEL(SUBMIT_PRIORITY_CRITICAL, 1)
+
+static uint32_t level(const struct service *svc, const struct job *job, uint64_t now)
+{
+	return LEVEL(rank(svc, job, now), job->kind == CUZK_KIND_WINDOW_POST);
+}
+
+/* Its deadline, or when it has waited long enough behind those of others. */
+static uint64_t due_us(const struct service *svc, const struct job *job)
+{
+	uint64_t aging = svc->config->global.aging * 1000, due;
+
+	if (!aging)
+		return job->deadline_us;
+	due = (job->accepted_us / aging + DUE_AGINGS + 1) * aging;
+	return due < job->deadline_us ? due : job->deadline_us;
+}
+
 struct choice {
 	struct job *job;
 	uint32_t partition;
-	uint32_t rank;
+	uint32_t level;
+	uint64_t due_us, due_step;
 	bool warm;
 	bool urgent;		/* beside what the instance works at */
+	bool held;		/* its turn, but the instance has to be idle first */
 };
+
+static struct choice choice_of(const struct service *svc, struct job *job, uint64_t now)
+{
+	uint64_t aging = svc->config->global.aging * 1000, due = due_us(svc, job);
+	uint64_t step = aging && aging < DEADLINE_STEP_US ? aging : DEADLINE_STEP_US;
+
+	return (struct choice){
+		.job = job, .level = level(svc, job, now), .due_us = due, .due_step = due / step,
+	};
+}
 
 /* Does a go before b? */
 static bool before(const struct choice *a, const struct choice *b)
 {
-	uint64_t step_a, step_b;
-
-	if (a->rank != b->rank)
-		return a->rank > b->rank;
-	step_a = a->job->deadline_us / DEADLINE_STEP_US;
-	step_b = b->job->deadline_us / DEADLINE_STEP_US;
-	if (step_a != step_b)
-		return step_a < step_b;
+	if (a->level != b->level)
+		return a->level > b->level;
+	if (a->due_step != b->due_step)
+		return a->due_step < b->due_step;
 	if (a->warm != b->warm)
 		return a->warm;
-	if (a->job->deadline_us != b->job->deadline_us)
-		return a->job->deadline_us < b->job->deadline_us;
+	if (a->due_us != b->due_us)
+		return a->due_us < b->due_us;
 	return a->job->seq < b->job->seq;
 }
 
@@ -139,7 +181,7 @@ static bool has_room(const struct worker *w, const struct choice *c, uint64_t no
 
 	if (c->urgent)
 		return w->n_urgent < URGENT_MAX;
-	if (c->rank == SUBMIT_PRIORITY_CRITICAL)
+	if (c->level >= LEVEL(SUBMIT_PRIORITY_CRITICAL, 0))
 		depth++;
 	else if (w->width && w->width < depth && w->width_until_us > now)
 		depth = w->width;
@@ -162,23 +204,43 @@ static bool idle_elsewhere(const struct service *svc, const struct worker *self,
 	return false;
 }
 
+/* Is it this instance that makes room for a job that runs alone? The first that may. */
+static bool makes_room(const struct service *svc, const struct worker *self,
+		       const struct job *job, uint64_t now)
+{
+	uint32_t i, partition;
+
+	if (self->suspect)
+		return false;		/* it runs alone already, or another does */
+	for (i = 0; i < self->ordinal; i++) {
+		const struct worker *w = &svc->workers[i];
+
+		if (worker_usable(w) && !w->suspect && worker_serves(w, job) &&
+		    find_part(svc, w, job, now, &partition))
+			return false;
+	}
+	return true;
+}
+
 static bool choose(const struct service *svc, const struct worker *w, uint64_t now,
 		   struct choice *best)
 {
-	struct choice c = { 0 };
+	struct choice c;
 	struct list *pos;
 
-	*best = c;
+	*best = (struct choice){ 0 };
 	list_each(pos, &svc->jobs.waiting) {
-		c.job = list_entry(pos, struct job, entry);
-		if (!c.job->planned || c.job->task[w->ordinal] == TASK_ADMITTING)
+		struct job *job = list_entry(pos, struct job, entry);
+
+		if (!job->planned || job->task[w->ordinal] == TASK_ADMITTING ||
+		    !worker_serves(w, job))
 			continue;
-		if (!worker_serves(w, c.job) || !fits_suspects(w, c.job))
-			continue;
-		c.rank = rank(svc, c.job, now);
-		c.warm = is_warm(w, c.job);
-		c.urgent = instance_takes_urgent(w->inst) && is_urgent(svc, c.job, now);
-		if (!has_room(w, &c, now) || (best->job && !before(&c, best)))
+		c = choice_of(svc, job, now);
+		c.warm = is_warm(w, job);
+		c.held = !fits_suspects(w, job);
+		c.urgent = !c.held && instance_takes_urgent(w->inst) && is_urgent(svc, job, now);
+		if ((c.held && !makes_room(svc, w, job, now)) || !has_room(w, &c, now) ||
+		    (best->job && !before(&c, best)))
 			continue;
 		if (!find_part(svc, w, c.job, now, &c.partition))
 			continue;
@@ -201,6 +263,7 @@ static int admit(struct worker *w, struct job *job, bool urgent)
 		return err;
 	job->task[w->ordinal] = TASK_ADMITTING;
 	w->n_admitting++;
+	w->admitting_bytes += job->bytes;
 	if (job->deaths)
 		w->suspect = job->seq;
 	return 0;
@@ -273,9 +336,13 @@ static bool feed(struct service *svc, struct worker *w, uint64_t now)
 	struct choice c;
 	int err;
 
+	w->held = false;
 	if (!worker_usable(w) || w->blocked_until_us > now)
 		return false;
 	if (!choose(svc, w, now, &c))
+		return false;
+	w->held = c.held;
+	if (c.held)
 		return false;
 	if (c.job->task[w->ordinal] == TASK_ADMITTED) {
 		err = prove(svc, w, &c, now);
@@ -292,7 +359,16 @@ static bool feed(struct service *svc, struct worker *w, uint64_t now)
 
 /* ---- admission of new jobs ---- */
 
-static struct worker *admission_worker(struct service *svc, const struct job *job)
+static bool has_admission_room(const struct worker *w, const struct job *job, bool urgent)
+{
+	if (urgent)
+		return w->n_admitting < ADMITTING_MAX + ADMITTING_URGENT;
+	if (w->held || w->n_admitting >= ADMITTING_MAX)
+		return false;
+	return w->n_admitting < 2 || w->admitting_bytes + job->bytes <= ADMITTING_BYTES;
+}
+
+static struct worker *admission_worker(struct service *svc, const struct job *job, bool urgent)
 {
 	struct worker *best = NULL, *w;
 	uint32_t i;
@@ -300,7 +376,7 @@ static struct worker *admission_worker(struct service *svc, const struct job *jo
 	for (i = 0; i < svc->n_workers; i++) {
 		w = &svc->workers[i];
 		if (!worker_usable(w) || !worker_serves(w, job) || w->suspect ||
-		    w->n_admitting >= ADMITTING_MAX || (job->deaths && w->n_admitting))
+		    !has_admission_room(w, job, urgent) || (job->deaths && w->n_admitting))
 			continue;
 		if (!best || w->n_admitting + w->n_running < best->n_admitting + best->n_running)
 			best = w;
@@ -318,26 +394,36 @@ static bool is_admitting(const struct service *svc, const struct job *job)
 	return false;
 }
 
-static void admit_new(struct service *svc, uint64_t now)
+/* Those of one level; returns how many new jobs of it there are. */
+static uint32_t admit_level(struct service *svc, uint32_t of, uint64_t now)
 {
-	struct worker *w;
 	struct list *pos;
-	uint32_t n = svc->n_unplanned;
+	uint32_t n = 0;
 
 	list_each(pos, &svc->jobs.waiting) {
 		struct job *job = list_entry(pos, struct job, entry);
+		bool urgent;
+		struct worker *w;
 
-		if (!n)
-			break;
-		if (job->planned)
+		if (job->planned || level(svc, job, now) != of)
 			continue;
-		n--;
+		n++;
 		if (is_admitting(svc, job))
 			continue;
-		w = admission_worker(svc, job);
-		if (w && admit(w, job, is_urgent(svc, job, now)) == 0)
-			continue;
+		urgent = is_urgent(svc, job, now);
+		w = admission_worker(svc, job, urgent);
+		if (w)
+			admit(w, job, urgent);	/* if not, it is tried again */
 	}
+	return n;
+}
+
+static void admit_new(struct service *svc, uint64_t now)
+{
+	uint32_t left = svc->n_unplanned, of = LEVEL_MAX + 1;
+
+	while (left && of--)
+		left -= admit_level(svc, of, now);
 }
 
 /* Is the job in the hands of the instance, or about to be? */
@@ -391,19 +477,16 @@ void sched_run(struct service *svc)
 uint32_t sched_position(const struct service *svc, const struct job *job)
 {
 	uint64_t now = now_us();
-	struct choice self = { .job = (struct job *)job, .rank = rank(svc, job, now) };
-	struct choice other = self;
+	struct choice self = choice_of(svc, (struct job *)job, now), other;
 	struct list *pos;
 	uint32_t n = 0;
 
 	if (job->state != JOB_WAITING || job->started_us)
 		return 0;
 	list_each(pos, &svc->jobs.waiting) {
-		other.job = list_entry(pos, struct job, entry);
+		other = choice_of(svc, list_entry(pos, struct job, entry), now);
 		if (other.job == job || other.job->started_us)
 			continue;
-		other.rank = rank(svc, other.job, now);
-		other.warm = false;
 		n += before(&other, &self);
 	}
 	return n + 1;

@@ -51,6 +51,8 @@ struct worker {
 	uint32_t n_running;		/* partitions that it has */
 	uint32_t n_urgent;		/* of them, urgent ones */
 	uint32_t n_admitting;		/* requests that it checks */
+	uint64_t admitting_bytes;	/* of those request files */
+	bool held;			/* gets nothing new until it is idle, for one that runs alone */
 	uint32_t n_tasks;		/* requests that it holds, admitted */
 	uint64_t task_bytes;		/* of those request files */
 	uint64_t suspect;		/* seq of a job that runs alone here; 0: none */

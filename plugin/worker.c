@@ -56,6 +56,7 @@ static void admission_over(struct worker *w, struct job *job)
 {
 	job->task[w->ordinal] = TASK_NONE;
 	w->n_admitting--;
+	w->admitting_bytes -= job->bytes;
 	if (w->suspect == job->seq)
 		w->suspect = 0;
 }
@@ -351,6 +352,7 @@ static void on_died(void *ctx, struct instance *inst, enum instance_death death,
 	n_admitting = forget_tasks(w, &svc->jobs.waiting, admitting, n_admitting);
 	n_admitting = forget_tasks(w, &svc->jobs.finished, admitting, n_admitting);
 	w->n_admitting = 0;
+	w->admitting_bytes = 0;
 	w->n_tasks = 0;
 	w->task_bytes = 0;
 	w->suspect = 0;

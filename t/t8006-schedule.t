@@ -85,6 +85,7 @@ for name, timeout in (("late", 900), ("none", None), ("early", 300), ("middle", 
 for t in threads:
     t.join()
 equal(order, ["early", "middle", "late", "none"], "the earlier deadline goes first")
+blocker.result(100)
 
 # a low priority waits, but not for ever
 s.configure(engine="delay_ms = 20", settings="aging = 1s\n")
