@@ -118,16 +118,18 @@ void retry_failed(struct service *svc, struct worker *w, struct job *job, uint32
 {
 	struct log_fields f = fields_of(w, job, partition, result->cls);
 	struct part *part = &job->parts[partition];
+	uint32_t cls = result->cls;
 	char text[CUZK_ERROR_TEXT];
 
 	if (result->invalid)
 		svc->invalid++;
 	snprintf(text, sizeof(text), "%.900s", result->text);
-	switch (result->cls) {
+	/* nobody here asked for that, or the job would be over: an engine's fault like others */
+	if (cls == CUZK_ERROR_CANCELLED)
+		cls = CUZK_ERROR_INTERNAL;
+	switch (cls) {
 	case CUZK_ERROR_INPUT:
-		service_end(svc, job, JOB_FAILED, result->cls, text);
-		return;
-	case CUZK_ERROR_CANCELLED:	/* nobody here asked for it: again */
+		service_end(svc, job, JOB_FAILED, cls, text);
 		return;
 	case CUZK_ERROR_RESOURCE:
 		if (part->shortages < SHORTAGES_MAX) {
@@ -149,9 +151,8 @@ void retry_failed(struct service *svc, struct worker *w, struct job *job, uint32
 		  svc->config->global.retries + 1,
 		  result->invalid ? ", an invalid proof was made" : "", text);
 	if (part->failures > svc->config->global.retries ||
-	    (result->cls == CUZK_ERROR_PARAMS &&
-	     !others_serve(svc, job, part->failed_twice, ANY)))
-		service_end(svc, job, JOB_FAILED, result->cls, text);
+	    (cls == CUZK_ERROR_PARAMS && !others_serve(svc, job, part->failed_twice, ANY)))
+		service_end(svc, job, JOB_FAILED, cls, text);
 }
 
 void retry_died(struct service *svc, struct worker *w, struct job *job, uint32_t partition,
