@@ -19,7 +19,9 @@
 #include "plugin/service.h"
 
 #define TIMEOUT_MAX_MS (1ull << 48)
-#define CRITICAL_EXTRA 16	/* places beyond the queue's limit, for WinningPoSt only */
+/* Beyond the limits of the queue and of a client, for WindowPoSt, and as much again for WinningPoSt. */
+#define EXTRA_JOBS 16
+#define EXTRA_BYTES (128ull << 20)
 
 /* A call that waits for a job; in job->waiters or job->submitters. */
 struct waiter {
@@ -233,18 +235,26 @@ void api_release_all(struct service *svc)
 
 /* ---- submitting ---- */
 
+/* What bulk work must not keep out is taken beyond the limits. */
+static unsigned int extra_of(const struct submission *sub)
+{
+	if (sub->kind == CUZK_KIND_WINNING_POST && sub->priority == SUBMIT_PRIORITY_CRITICAL)
+		return 2;
+	return sub->kind == CUZK_KIND_WINDOW_POST && sub->priority >= SUBMIT_PRIORITY_HIGH;
+}
+
 /* Is there room for one more? Answers the call when there is none. */
 static bool check_room(struct service *svc, struct rpc_call *call)
 {
 	const struct config_global *g = &svc->config->global;
 	const struct submission *sub = call->submission;
-	uint64_t limit = g->queue_limit, mine = 0, wait;
+	unsigned int extra = extra_of(sub);
+	uint64_t mine = 0, wait;
 	struct list *pos;
 	char who[48];
 
-	if (sub->priority == SUBMIT_PRIORITY_CRITICAL && sub->kind == CUZK_KIND_WINNING_POST)
-		limit += CRITICAL_EXTRA;
-	if (svc->jobs.n_waiting >= limit || svc->jobs.waiting_bytes + sub->bytes > g->queue_bytes) {
+	if (svc->jobs.n_waiting >= g->queue_limit + extra * EXTRA_JOBS ||
+	    svc->jobs.waiting_bytes + sub->bytes > g->queue_bytes + extra * EXTRA_BYTES) {
 		svc->refused_full++;
 		wait = sched_estimate(svc);
 		rpc_fail(call, GRPC_STATUS_RESOURCE_EXHAUSTED,
@@ -260,7 +270,7 @@ static bool check_room(struct service *svc, struct rpc_call *call)
 
 		mine += job->uid == call->uid && !job->internal;
 	}
-	if (mine < g->client_jobs)
+	if (mine < g->client_jobs + extra * EXTRA_JOBS)
 		return true;
 	svc->refused_full++;
 	if (call->uid == UINT32_MAX)
@@ -275,16 +285,32 @@ static bool check_room(struct service *svc, struct rpc_call *call)
 	return false;
 }
 
-/* The work is known already: the more urgent of the two wishes counts. */
+/* By when the client wants it. */
+static uint64_t deadline_of(const struct service *svc, const struct rpc_call *call)
+{
+	uint64_t deadline = svc->config->global.deadline * 1000;
+
+	if (call->method == RPC_PROVE && call->deadline_us != RPC_NO_DEADLINE)
+		return call->deadline_us;
+	return deadline ? call->received_us + deadline : UINT64_MAX;
+}
+
+/*
+ * The work is known already: the more urgent of the two wishes counts, and the
+ * client with more time gets its proof all the same.
+ */
 static void attach(struct service *svc, struct job *job, const struct rpc_call *call)
 {
+	uint64_t deadline = deadline_of(svc, call);
 	struct log_fields f = LOG_FIELDS_INIT;
 
 	svc->attached++;
 	if (call->submission->priority > job->priority)
 		job->priority = call->submission->priority;
-	if (call->method == RPC_PROVE && call->deadline_us < job->deadline_us)
-		job->deadline_us = call->deadline_us;
+	if (deadline < job->deadline_us)
+		job->deadline_us = deadline;
+	if (deadline > job->useless_us)
+		job->useless_us = deadline;
 	f.job = job->id;
 	f.request = call->submission->request_id;
 	f.kind = config_kind_name(job->kind);
@@ -298,7 +324,6 @@ static struct job *find_or_accept(struct service *svc, struct rpc_call *call)
 {
 	struct submission *sub = call->submission;
 	struct job *job = jobs_find_digest(&svc->jobs, sub->digest);
-	uint64_t deadline = svc->config->global.deadline * 1000;
 	struct cuzk_error why;
 	int err;
 
@@ -320,10 +345,7 @@ static struct job *find_or_accept(struct service *svc, struct rpc_call *call)
 		return NULL;
 	}
 	job->accepted_us = call->received_us;
-	if (call->method == RPC_PROVE)
-		job->deadline_us = call->deadline_us;
-	if (job->deadline_us == UINT64_MAX && deadline)
-		job->deadline_us = job->accepted_us + deadline;
+	job->deadline_us = job->useless_us = deadline_of(svc, call);
 	return job;
 }
 

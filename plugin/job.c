@@ -139,7 +139,7 @@ static struct job *make_job(struct jobs *jobs, struct submission *sub, uint64_t 
 	job->sector_size = sub->sector_size;
 	job->sector_number = sub->sector_number;
 	job->miner_id = sub->miner_id;
-	job->deadline_us = UINT64_MAX;
+	job->deadline_us = job->useless_us = UINT64_MAX;
 	job->uid = UINT32_MAX;
 	job->fd = sub->fd;
 	sub->fd = -1;

@@ -14,8 +14,8 @@ static int replay_job(void *ctx, uint64_t seq, struct submission *sub, uint32_t 
 		      uint64_t accepted_wall_us)
 {
 	struct service *svc = ctx;
+	uint64_t deadline = svc->config->global.deadline * 1000, age;
 	struct job *job;
-	uint64_t age;
 
 	if (sub->kind == CUZK_KIND_UNSPECIFIED)
 		return 0;
@@ -26,6 +26,8 @@ static int replay_job(void *ctx, uint64_t seq, struct submission *sub, uint32_t 
 	if (accepted_wall_us < wall_us() && age < job->accepted_us)
 		job->accepted_us -= age;
 	job->accepted_wall_us = accepted_wall_us;
+	if (deadline)
+		job->deadline_us = job->useless_us = job->accepted_us + deadline;
 	job->uid = uid;
 	job->durable = true;
 	job->resumed = true;

@@ -159,7 +159,7 @@ void service_expire(struct service *svc)
 	}
 }
 
-/* A job that nobody waits for and that has not begun need not begin after its deadline. */
+/* A job that nobody waits for and that has not begun need not begin after the last deadline. */
 static void check_deadlines(struct service *svc)
 {
 	uint64_t now = now_us();
@@ -168,7 +168,8 @@ static void check_deadlines(struct service *svc)
 	list_each_safe(pos, next, &svc->jobs.waiting) {
 		struct job *job = list_entry(pos, struct job, entry);
 
-		if (job->deadline_us > now || job->started_us || !list_empty(&job->waiters))
+		if (job->useless_us > now || job->started_us || job->n_restored ||
+		    !list_empty(&job->waiters))
 			continue;
 		service_end(svc, job, JOB_FAILED, CUZK_ERROR_DEADLINE,
 			    "scheduler: the deadline passed before the job could start");
