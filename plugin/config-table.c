@@ -46,7 +46,7 @@ const struct config_option config_options[] = {
 	{ "tls_client_ca", GLOBAL(tls_client_ca), TEXT(PATH), OPTIONAL,
 	  .help = "PEM file with the authorities that client certificates must come from" },
 	{ "metrics_listen", GLOBAL(metrics_listen), TEXT(ENDPOINT), OPTIONAL,
-	  .help = "HOST:PORT or unix socket for /metrics, /status and /healthz; empty: none" },
+	  .help = "HOST:PORT or unix socket for /metrics, /status and /healthz, in clear; empty: none" },
 	{ "message_limit", GLOBAL(message_limit), SIZE(SIZE_MIB(1), SIZE_MIB(2047)),
 	  .def = "256M", .help = "longest gRPC message taken or sent" },
 	{ "client_jobs", GLOBAL(client_jobs), INT(0, 1000000), HOT, .def = "0",

@@ -105,6 +105,18 @@ except OSError as e:
 ok(not proves(address), "and proves nothing")
 s.stop()
 
+# a user who may not
+if os.geteuid():
+    skip("root", "another user is needed")
+else:
+    s.configure()
+    s.restart()
+    os.chmod(s.dir, 0o755)
+    p = subprocess.run([BUILD + "/cuzkctl", "status", "--address", s.address], capture_output=True, text=True, user=65534, group=65534, extra_groups=[])
+    ok(p.returncode == 1 and p.stderr.strip().endswith("permission denied: the socket is for members of the group root"), f"a user who may not hears who may: {p.stderr.strip()}")
+    s.stop()
+    s.configure(settings=f"metrics_listen = {address}\n")
+
 # nobody could ask
 with open(s.config) as f:
     text = f.read()

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* client.c - one call after another to a proving service */
 #include <errno.h>
+#include <grp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <grpc/byte_buffer_reader.h>
 #include <grpc/grpc.h>
@@ -211,6 +214,23 @@ static const char *status_name(grpc_status_code status)
 	return (unsigned int)status < sizeof(names) / sizeof(names[0]) ? names[status] : "?";
 }
 
+/* Is it the socket's mode that keeps us out?  Then text says whom it lets in. */
+static bool is_forbidden(const char *address, char *text)
+{
+	const char *path = strncmp(address, "unix:", 5) ? NULL : address + 5;
+	struct group *group;
+	struct stat st;
+
+	if (path && !strncmp(path, "//", 2))
+		path += 2;
+	if (!path || stat(path, &st) < 0 || !access(path, W_OK) || errno != EACCES)
+		return false;
+	group = getgrgid(st.st_gid);
+	snprintf(text, CLIENT_ERROR_TEXT, "%s: permission denied: the socket is for members of the "
+		 "group %s", address, group ? group->gr_name : "that it belongs to");
+	return true;
+}
+
 /* One line, and short: the library's own reports have many. */
 static void explain(const struct client *c, grpc_status_code status, grpc_slice details,
 		    char *text)
@@ -218,6 +238,8 @@ static void explain(const struct client *c, grpc_status_code status, grpc_slice 
 	int len = GRPC_SLICE_LENGTH(details) > 900 ? 900 : (int)GRPC_SLICE_LENGTH(details);
 	char *p;
 
+	if (status == GRPC_STATUS_UNAVAILABLE && is_forbidden(c->config.address, text))
+		return;
 	snprintf(text, CLIENT_ERROR_TEXT, "%s: %s: %.*s", c->config.address, status_name(status),
 		 len, (const char *)GRPC_SLICE_START_PTR(details));
 	for (p = text; *p; p++)
