@@ -53,6 +53,16 @@ struct part {
 	uint8_t proof[CUZK_PARTITION_PROOF_SIZE];	/* DONE */
 };
 
+/* A run of a partition that gave no proof, for the trace. */
+struct attempt {
+	uint64_t started_us, ended_us;
+	uint32_t partition, worker;
+	uint32_t cls;			/* enum cuzk_error_class */
+	bool died;			/* the instance did */
+};
+
+#define JOB_ATTEMPTS_MAX 8
+
 enum task_state {
 	TASK_NONE,
 	TASK_ADMITTING,
@@ -92,6 +102,8 @@ struct job {
 	uint32_t *restored_index;
 	uint32_t n_foreign;		/* in the journal, by provers that are not configured */
 	uint32_t deaths;		/* instances that died proving it */
+	struct attempt attempts[JOB_ATTEMPTS_MAX];	/* the last ones */
+	uint32_t n_attempts;		/* all of them */
 	uint32_t refusals;		/* admissions that failed for no fault of the request */
 	uint64_t refused;		/* bit per worker: it lacks parameters or memory */
 	uint8_t task[CONFIG_DEVICES_MAX];	/* enum task_state, by worker */

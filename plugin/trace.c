@@ -5,10 +5,12 @@
  * The JSON of Chrome's trace viewer: complete events ("ph":"X") in microseconds
  * from the job's acceptance, one row (tid) per instance.  Stages of a partition
  * are drawn one after another from its hand-over, in their order; an engine
- * tells how long each took, not when.
+ * tells how long each took, not when.  The last runs that failed are there, too,
+ * and what runs now.
  */
 #include <inttypes.h>
 
+#include "plugin/log.h"
 #include "plugin/service.h"
 
 /* args: the JSON of more to show, "": nothing. */
@@ -36,6 +38,11 @@ static void part_events(const struct job *job, uint32_t i, FILE *f, bool *first)
 	char name[64], moved[160];
 	uint32_t s;
 
+	if (part->state == PART_RUNNING) {
+		snprintf(name, sizeof(name), "partition %u, running", i);
+		event(f, name, "running", start, now_us() - part->started_us, part->worker + 1, "",
+		      first);
+	}
 	if (part->state != PART_DONE || !part->started_us)
 		return;		/* not yet, or before a restart */
 	snprintf(name, sizeof(name), "partition %u", i);
@@ -53,6 +60,22 @@ static void part_events(const struct job *job, uint32_t i, FILE *f, bool *first)
 	}
 }
 
+static void attempt_events(const struct job *job, FILE *f, bool *first)
+{
+	char name[64], args[96];
+	uint32_t i;
+
+	for (i = 0; i < job->n_attempts && i < JOB_ATTEMPTS_MAX; i++) {
+		const struct attempt *a = &job->attempts[i];
+
+		snprintf(name, sizeof(name), "partition %u, failed", a->partition);
+		snprintf(args, sizeof(args), "{\"class\":\"%s\",\"instance_died\":%s}",
+			 log_class_name(a->cls), a->died ? "true" : "false");
+		event(f, name, "failed", a->started_us - job->accepted_us,
+		      a->ended_us - a->started_us, a->worker + 1, args, first);
+	}
+}
+
 void trace_json(const struct service *svc, const struct job *job, FILE *f)
 {
 	bool first = true;
@@ -66,6 +89,7 @@ void trace_json(const struct service *svc, const struct job *job, FILE *f)
 	if (job->started_us)
 		event(f, "queued", "job", 0, job->started_us - job->accepted_us, 0, "",
 		      &first);
+	attempt_events(job, f, &first);
 	for (i = 0; job->planned && i < job->plan.n_partitions; i++)
 		part_events(job, i, f, &first);
 	fprintf(f, "\n]}\n");

@@ -169,6 +169,15 @@ static void on_refused(void *ctx, struct instance *inst, uint64_t task, int stat
 
 /* ---- partitions ---- */
 
+static void note_attempt(const struct worker *w, struct job *job, uint32_t partition,
+			 uint32_t cls, bool died)
+{
+	job->attempts[job->n_attempts++ % JOB_ATTEMPTS_MAX] = (struct attempt){
+		.started_us = job->parts[partition].started_us, .ended_us = now_us(),
+		.partition = partition, .worker = w->ordinal, .cls = cls, .died = died,
+	};
+}
+
 static void part_back(struct worker *w, struct job *job, struct part *part)
 {
 	part->state = PART_WAITING;
@@ -270,6 +279,8 @@ static void on_completed(void *ctx, struct instance *inst, uint64_t task, uint32
 		return;
 	}
 	part_back(w, job, part);
+	if (result->status)
+		note_attempt(w, job, partition, result->cls, false);
 	w->stale = true;
 	service_wake(svc);
 	if (!result->status)
@@ -345,8 +356,10 @@ static void on_died(void *ctx, struct instance *inst, enum instance_death death,
 	for (i = 0; i < n; i++) {
 		job = flight_job(svc, &flight[i]);
 		if (job && job->parts[flight[i].partition].state == PART_RUNNING &&
-		    job->parts[flight[i].partition].tag == flight[i].tag)
+		    job->parts[flight[i].partition].tag == flight[i].tag) {
 			part_back(w, job, &job->parts[flight[i].partition]);
+			note_attempt(w, job, flight[i].partition, CUZK_ERROR_DEVICE, true);
+		}
 		any_started |= flight[i].started;
 	}
 	n_admitting = forget_tasks(w, &svc->jobs.waiting, admitting, n_admitting);

@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cuzk import *
 
 port = free_port()
-s = Service(engine="probe_delay_ms = 500", settings=f"metrics_listen = 127.0.0.1:{port}\n")
+s = Service(engine="probe_delay_ms = 500\nfail_sector = 5\ncrash_sector = 6\nhang_sector = 7\n", settings=f"retries = 1\nrestart_delay = 1ms\ndrain = 1s\nmetrics_listen = 127.0.0.1:{port}\n")
 s.start(wait=False)
 s.wait_log(f"listening on 127.0.0.1:{port}")
 url = f"http://127.0.0.1:{port}"
@@ -65,6 +65,26 @@ equal((code, sum(e["ph"] == "X" and e["cat"] == "partition" for e in events)), (
       "/trace/JOB shows ten partitions")
 ok(all(e["dur"] < 10e6 and e["tid"] <= 1 for e in events if e["ph"] == "X"), "on their instance, in sane times")
 equal(get("/trace/none")[0], 404, "of a job that exists")
+
+
+def trace(job):
+    """What the trace shows of a job, by category."""
+    events = json.loads(get("/trace/" + job)[2])["traceEvents"]
+    return {cat: [e for e in events if e.get("cat") == cat] for cat in ("partition", "failed", "running")}
+
+
+bad = c.prove(request("window-post", "fails", b"fails", sector=5), wait=30)
+found = trace(bad.job)["failed"]
+ok(bad.status == "FAILED" and [e["args"] for e in found] == [{"class": "device", "instance_died": False}] * 2 and all(e["dur"] < 10e6 for e in found),
+   f"the trace of a job that failed shows both runs: {[e['name'] for e in found]}")
+bad = c.prove(request("window-post", "crashes", b"crashes", sector=6), wait=30)
+equal([e["args"]["instance_died"] for e in trace(bad.job)["failed"]], [True] * 2, "and those that took an instance with them")
+job = c.submit(request("window-post", "hangs", b"hangs", sector=7))
+limit = time.monotonic() + 10
+while not trace(job)["running"] and time.monotonic() < limit:
+    time.sleep(0.05)
+ok([e["name"] for e in trace(job)["running"]] == ["partition 0, running"], "and what runs now")
+c.cancel(job)
 equal(get("/")[0], 404, "another path")
 equal(get("/metrics", "POST")[0], 405, "another method")
 code, _, body = get("/metrics", "HEAD")
