@@ -280,7 +280,7 @@ s.restart()
 
 def submit(who, number):
     with open(d + "/q.json", "w") as f:
-        json.dump({"proofKind": "WINNING_POST", "requestId": f"q{number}", "minerId": number,
+        json.dump({"proofKind": "SNAP_DEALS_UPDATE", "requestId": f"q{number}", "minerId": number,
                    "vanillaProofs": [base64.b64encode(b"%d" % number).decode()], "randomness": base64.b64encode(bytes(32)).decode()}, f)
     return subprocess.run([BUILD + "/cuzkctl", "submit", "--request", "q.json", "--address", f"localhost:{tls_port}",
                            "--tls-ca", "ca.pem", "--tls-cert", who + ".pem", "--tls-key", who + ".key"],

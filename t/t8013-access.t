@@ -133,7 +133,7 @@ s.restart()
 answers = []
 for i in range(3):
     try:
-        Client(address).submit(request(payload=b"%d" % i))
+        Client(address).submit(request("update", payload=b"%d" % i))
         answers.append("OK")
     except RpcError as e:
         answers.append(e.message)
