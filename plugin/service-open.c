@@ -216,8 +216,11 @@ static int open_rpc(struct service *svc)
 			log_error("cannot serve gRPC%s%s: %s", config.tls_address ? " on " : "",
 				  config.tls_address ? config.tls_address : "", strerror(-err));
 	}
-	if (!err && texts.cert)
+	if (!err && texts.cert) {
 		svc->tls_expiry = pem_expiry(texts.cert);
+		log_info("listening on %s, TLS%s", g->listen_tcp,
+			 texts.ca ? " with client certificates" : "");
+	}
 	tls_free(&texts);
 	return err;
 }

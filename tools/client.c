@@ -231,6 +231,18 @@ static bool is_forbidden(const char *address, char *text)
 	return true;
 }
 
+/* A service that wants a certificate, or none, closes the connection and does not say why. */
+static const char *closed_hint(const struct client *c, grpc_status_code status, const char *text)
+{
+	if (status != GRPC_STATUS_UNAVAILABLE || !strstr(text, "Socket closed") ||
+	    !strncmp(c->config.address, "unix:", 5))
+		return "";
+	if (!c->config.tls_ca)
+		return " (it may want TLS: --tls-ca)";
+	return c->config.tls_cert ? " (it may not take this client certificate)" :
+		" (it may want a client certificate: --tls-cert, --tls-key)";
+}
+
 /* One line, and short: the library's own reports have many. */
 static void explain(const struct client *c, grpc_status_code status, grpc_slice details,
 		    char *text)
@@ -245,6 +257,7 @@ static void explain(const struct client *c, grpc_status_code status, grpc_slice 
 	for (p = text; *p; p++)
 		if ((unsigned char)*p < ' ')
 			*p = ' ';
+	snprintf(p, CLIENT_ERROR_TEXT - (p - text), "%s", closed_hint(c, status, text));
 }
 
 /*
