@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include "plugin/budget.h"
 #include "plugin/http.h"
@@ -272,6 +273,23 @@ static int open_worker(struct service *svc, uint32_t i, uint64_t share)
 	return err < 0 ? err : 0;
 }
 
+/* The engines say what they miss, file by file; this is why they miss all of them. */
+static void check_params_dir(const struct service *svc)
+{
+	static const char *const hidden[] = { "/home/", "/root/", "/run/user/" };
+	const char *dir = svc->config->global.params_dir, *hint = "";
+	size_t i;
+	int err;
+
+	if (!dir || !access(dir, R_OK | X_OK))
+		return;
+	err = errno;
+	for (i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+		if (!strncmp(dir, hidden[i], strlen(hidden[i])))
+			hint = " (the unit hides home folders: see its drop-in params.conf)";
+	log_warning("params_dir %s: %s%s", dir, strerror(err), hint);
+}
+
 static int open_workers(struct service *svc)
 {
 	const struct config *c = svc->config;
@@ -350,6 +368,7 @@ static int open_parts(struct service *svc)
 		log_error("cannot start: %s", strerror(-err));
 		return err;
 	}
+	check_params_dir(svc);
 	err = open_workers(svc);
 	service_show(svc);
 	return err;

@@ -25,6 +25,7 @@ def outside(script, extra=(), limit=120):
             if os.path.exists(os.path.join(BUILD, name)):
                 shutil.copy(os.path.join(BUILD, name), stage)
         shutil.copy(os.path.join(BUILD, "systemd", "cuzkd.service"), stage)
+        shutil.copy(os.path.join(SRC, "systemd", "cuzkd.service.d", "params.conf"), stage)
         for name in ("cuzkd.socket", "sysusers.conf", "tmpfiles.conf"):
             shutil.copy(os.path.join(SRC, "systemd", name), stage)
         for name in ("cuzk.py", "systemd_ns.py", "systemd-run-ns", os.path.basename(script)):

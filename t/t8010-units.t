@@ -45,6 +45,7 @@ score() {	# score NAME THRESHOLD-IN-TENTHS DROP-IN...
 score cpu 15
 score gpu 20 gpu
 score tcp 20 tcp
+score params 15 params
 
 for u in Type=notify WatchdogSec= KillMode=mixed FileDescriptorStoreMax= OOMPolicy=continue \
 	RestartPreventExitStatus=2 StateDirectory=cuzk RuntimeDirectory=cuzk LimitMEMLOCK=; do

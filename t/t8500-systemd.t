@@ -170,6 +170,22 @@ def inside(stage):
        "TCP without the drop-in: the journal names it")
     run("systemctl", "stop", "cuzkd.service")
 
+    # a folder that the unit does not show
+    os.makedirs("/home/fil/params")
+    with open("/etc/cuzk/cuzk.conf") as f:
+        text = f.read().replace("metrics_listen = 127.0.0.1:9821\n", "").replace("params_dir =\n", "params_dir = /home/fil/params\n")
+    with open("/etc/cuzk/cuzk.conf", "w") as f:
+        f.write(text)
+    begin("start")
+    ok("params_dir /home/fil/params: Permission denied (the unit hides home folders: see its drop-in params.conf)" in journal("-n", "20"),
+       "parameters in a home folder: the journal says why they are not seen")
+    with open(stage + "/params.conf") as f:
+        configure_unit(f.read().split("[Service]\n")[1].replace("/home/USER/filecoin-proof-parameters", "/home/fil/params"))
+    begin("restart")
+    ok("params_dir" not in journal("_PID=" + show("MainPID")), "with the drop-in they are")
+    run("systemctl", "stop", "cuzkd.service")
+    configure_unit("WatchdogSec=60\n")
+
     # so with what is no error of the configuration: tried again and again
     run("systemctl", "stop", "cuzkd.service")
     configure(stage, "delay_ms = 10")
