@@ -349,6 +349,25 @@ static struct job *find_or_accept(struct service *svc, struct rpc_call *call)
 	return job;
 }
 
+/* Answered when the journal has the job; in submitters until then. */
+static void submitted(struct service *svc, struct job *job, struct rpc_call *call)
+{
+	int err = 0;
+
+	if (job->durable) {
+		reply_submitted(svc, call, job);
+		return;
+	}
+	/* the one before heard that it could not be written down */
+	if (!job->accepting)
+		err = service_accept_again(svc, job, call->submission);
+	if (err)
+		rpc_fail(call, GRPC_STATUS_RESOURCE_EXHAUSTED,
+			 "resource: scheduler: the job cannot be kept: %s", strerror(-err));
+	else
+		waiter_new(svc, job, &job->submitters, call);
+}
+
 static void on_submit(struct service *svc, struct rpc_call *call)
 {
 	struct job *job;
@@ -363,10 +382,8 @@ static void on_submit(struct service *svc, struct rpc_call *call)
 	job->detached |= call->method == RPC_SUBMIT;
 	if (call->method == RPC_PROVE)
 		wait_for(svc, job, call);
-	else if (job->durable)
-		reply_submitted(svc, call, job);
 	else
-		waiter_new(svc, job, &job->submitters, call);
+		submitted(svc, job, call);
 }
 
 /* ---- by job id ---- */

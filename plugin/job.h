@@ -42,6 +42,7 @@ struct part {
 	uint64_t failed_once;		/* bit per worker: it failed there */
 	uint64_t failed_twice;		/* bit per worker: not there again */
 	uint32_t worker;		/* RUNNING: ordinal of the worker */
+	uint32_t prover;		/* DONE: service_prover() of who made it */
 	bool urgent;			/* RUNNING: beside the others there */
 	uint64_t tag;			/* RUNNING */
 	uint64_t not_before_us;		/* WAITING after a shortage */
@@ -91,6 +92,7 @@ struct job {
 	enum job_state state;
 	bool planned;			/* an engine admitted it: plan and parts are set */
 	bool durable;			/* the journal has it on disk */
+	bool accepting;			/* on its way there */
 	bool resumed;			/* came out of the journal */
 	bool detached;			/* a client submitted it and does not wait */
 	bool internal;			/* keep-warm: not a client's, not in the journal */
@@ -115,6 +117,8 @@ struct job {
 	/* when, CLOCK_MONOTONIC; 0: not yet */
 	uint64_t accepted_us, planned_us, started_us, finished_us;
 	uint64_t accepted_wall_us, finished_wall_us;	/* CLOCK_REALTIME */
+	/* finished_us of a job out of the journal too, which may be before the machine's start */
+	int64_t ended_us;
 
 	/* who waits */
 	struct list waiters;		/* struct waiter, see api.c */

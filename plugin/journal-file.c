@@ -80,15 +80,43 @@ static void spool_name(char name[SEQ_NAME], uint64_t seq)
 	snprintf(name, SEQ_NAME, "%016" PRIx64, seq);
 }
 
+/*
+ * The file of a request that is not needed any more goes when the record that
+ * says so is on the disk; what stays is swept at the next start.
+ */
 static void drop_spooled(struct journal_file *file, struct journal_entry *e)
 {
-	char name[SEQ_NAME];
+	uint64_t *more;
 
 	if (!e->spooled)
 		return;
-	spool_name(name, e->seq);
-	unlinkat(file->requests_fd, name, 0);	/* what stays is swept at the next start */
 	e->spooled = false;
+	more = reallocarray(file->unneeded, file->n_unneeded + 1, sizeof(*more));
+	if (!more)
+		return;
+	file->unneeded = more;
+	file->unneeded[file->n_unneeded++] = e->seq;
+}
+
+static void unlink_unneeded(struct journal_file *file)
+{
+	char name[SEQ_NAME];
+
+	while (file->n_unneeded) {
+		spool_name(name, file->unneeded[--file->n_unneeded]);
+		unlinkat(file->requests_fd, name, 0);
+	}
+	free(file->unneeded);
+	file->unneeded = NULL;
+}
+
+static void needed_again(struct journal_file *file, uint64_t seq)
+{
+	size_t i;
+
+	for (i = 0; i < file->n_unneeded; i++)
+		if (file->unneeded[i] == seq)
+			file->unneeded[i--] = file->unneeded[--file->n_unneeded];
 }
 
 /* Keeps the index in step with one record that is in the file. */
@@ -389,6 +417,7 @@ void journal_file_close(struct journal_file *file)
 		}
 	}
 	hash_fini(&file->entries);
+	free(file->unneeded);
 	close(file->fd);
 	close(file->requests_fd);
 }
@@ -489,7 +518,10 @@ int journal_file_append(struct journal_file *file, const struct record *r, const
 
 int journal_file_sync(struct journal_file *file)
 {
-	return fdatasync(file->fd) < 0 ? -errno : 0;
+	if (fdatasync(file->fd) < 0)
+		return -errno;
+	unlink_unneeded(file);
+	return 0;
 }
 
 int journal_file_spool(struct journal_file *file, uint64_t seq, int request_fd, uint64_t bytes)
@@ -498,6 +530,7 @@ int journal_file_spool(struct journal_file *file, uint64_t seq, int request_fd, 
 	uint64_t pos = 0;
 	int fd, err;
 
+	needed_again(file, seq);
 	spool_name(name, seq);
 	fd = openat(file->requests_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)

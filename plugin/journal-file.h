@@ -99,6 +99,8 @@ struct journal_file {
 	uint64_t damaged;	/* records lost when it was read */
 	uint64_t max_seq;	/* of all records, of forgotten jobs too */
 	struct hash entries;	/* struct journal_entry by seq */
+	uint64_t *unneeded;	/* whose request files go after the next sync */
+	size_t n_unneeded;
 };
 
 /* record and body as they lie in the file; payload: record->payload_len bytes. */

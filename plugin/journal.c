@@ -20,6 +20,8 @@
 #include "plugin/mail.h"
 #include "plugin/request.h"
 
+#define LATE_MS 1000		/* until what could not be written is tried again */
+
 /* A record on its way to the disk; an ACCEPT comes back as its receipt. */
 struct entry {
 	struct mail mail;
@@ -40,6 +42,8 @@ struct journal {
 	uint64_t next_seq, slack;
 
 	struct journal_file file;	/* the writer's while it runs, but for key, which stays */
+	struct mail *late, **late_tail;	/* the writer's: what is to be written again, in order */
+	uint64_t n_late;
 
 	pthread_mutex_t status_lock;	/* protects status; nothing is taken inside */
 	struct journal_status status;
@@ -76,6 +80,7 @@ static void publish(struct journal *j, uint64_t records, int err)
 	j->status.live_bytes = j->file.live;
 	j->status.records += records;
 	j->status.syncs++;
+	j->status.late = j->n_late;
 	j->status.error = err;
 	pthread_mutex_unlock(&j->status_lock);
 	if (err && err != before)
@@ -85,40 +90,104 @@ static void publish(struct journal *j, uint64_t records, int err)
 		log_notice("journal: can be written again");
 }
 
-/* Writes a batch, makes it durable, sends the receipts. True: it was told to quit. */
-static bool write_batch(struct journal *j, struct mail *batch)
+/* A job that is forgotten needs none of what is late of it. */
+static void drop_late(struct journal *j, uint64_t seq)
 {
-	struct mail *mail, *next;
-	bool quit = false;
-	uint64_t n = 0;
-	int err = 0, sync_err;
+	struct mail **p = &j->late;
 
-	for (mail = batch; mail; mail = mail->next) {
-		struct entry *e = mail_entry(mail, struct entry, mail);
+	while (*p) {
+		struct entry *e = mail_entry(*p, struct entry, mail);
 
-		if (e->quit) {
-			quit = true;
+		if (e->record.seq != seq) {
+			p = &(*p)->next;
 			continue;
 		}
+		*p = e->mail.next;
+		entry_free(e);
+		j->n_late--;
+	}
+	j->late_tail = p;
+}
+
+static void add_late(struct journal *j, struct entry *e)
+{
+	if (e->record.type == RECORD_FORGET)
+		drop_late(j, e->record.seq);
+	e->mail.next = NULL;
+	*j->late_tail = &e->mail;
+	j->late_tail = &e->mail.next;
+	j->n_late++;
+}
+
+/*
+ * Writes a list in order.  Behind a record that cannot be written only ACCEPTs
+ * are, which need nothing before them: the end of a job without its partitions
+ * would be worth nothing.  -errno of the last that failed.
+ */
+static int write_list(struct journal *j, struct mail *list, uint64_t *n, bool *quit)
+{
+	bool stuck = false;
+	struct mail *mail;
+	int err = 0;
+
+	for (mail = list; mail; mail = mail->next) {
+		struct entry *e = mail_entry(mail, struct entry, mail);
+		bool accept = e->record.type == RECORD_ACCEPT;
+
+		if (e->quit) {
+			*quit = true;
+			continue;
+		}
+		e->err = -EAGAIN;
+		if (stuck && !accept)
+			continue;
+		/* of a job that is not in the journal, or no more */
+		e->err = 0;
+		if (!accept && !journal_file_entry(&j->file, e->record.seq))
+			continue;
 		e->err = write_entry(j, e);
+		(*n)++;
 		if (e->err)
 			err = e->err;
-		n++;
+		stuck |= e->err && !accept;
 	}
+	return err;
+}
+
+/* Writes what is late and a batch, makes it durable, sends the receipts. True: it was told to quit. */
+static bool write_batch(struct journal *j, struct mail *batch)
+{
+	struct mail *list = batch, *mail, *next;
+	bool quit = false;
+	uint64_t n = 0;
+	int err, sync_err;
+
+	if (j->late) {
+		*j->late_tail = batch;
+		list = j->late;
+	}
+	j->late = NULL;
+	j->late_tail = &j->late;
+	j->n_late = 0;
+	err = write_list(j, list, &n, &quit);
 	sync_err = journal_file_sync(&j->file);
-	publish(j, n, err ? err : sync_err);
-	for (mail = batch; mail; mail = next) {
+	for (mail = list; mail; mail = next) {
 		struct entry *e = mail_entry(mail, struct entry, mail);
 
 		next = mail->next;
-		if (e->record.type == RECORD_ACCEPT && !e->quit) {
-			if (!e->err)
-				e->err = sync_err;
-			mailbox_post(&j->to_owner, &e->mail);
-		} else {
+		/* what a disk that failed has of them, nobody knows */
+		if (!e->err)
+			e->err = sync_err;
+		if (e->quit)
 			entry_free(e);
-		}
+		else if (e->record.type == RECORD_ACCEPT)
+			mailbox_post(&j->to_owner, &e->mail);
+		else if (e->err)
+			add_late(j, e);
+		else
+			entry_free(e);
 	}
+	publish(j, n, err ? err : sync_err);
 	return quit;
 }
 
@@ -139,9 +208,9 @@ static void *writer_main(void *arg)
 	int err;
 
 	while (!quit) {
-		mailbox_wait(&j->to_writer);
+		mailbox_wait_ms(&j->to_writer, j->late ? LATE_MS : -1);
 		batch = mailbox_take(&j->to_writer);
-		if (batch)
+		if (batch || j->late)
 			quit = write_batch(j, batch);
 		if (journal_file_wasteful(&j->file, j->slack)) {
 			err = journal_file_compact(&j->file);
@@ -204,7 +273,7 @@ static void send(struct journal *j, struct entry *e)
 	mailbox_post(&j->to_writer, &e->mail);
 }
 
-int journal_accept(struct journal *j, const struct job *job)
+int journal_accept(struct journal *j, const struct job *job, int request_fd)
 {
 	uint32_t id_len = strlen(job->request_id);
 	struct record_accept *body;
@@ -215,7 +284,7 @@ int journal_accept(struct journal *j, const struct job *job)
 	e = entry_new(RECORD_ACCEPT, job->seq, sizeof(*body) + id_len);
 	if (!e)
 		return -ENOMEM;
-	e->fd = fcntl(job->fd, F_DUPFD_CLOEXEC, 0);
+	e->fd = fcntl(request_fd, F_DUPFD_CLOEXEC, 0);
 	if (e->fd < 0) {
 		int err = -errno;
 
@@ -498,14 +567,10 @@ static int take_lock(struct journal *j, const char *dir, char *text)
 		close(j->lock_fd);
 		return -EBUSY;
 	}
+	/* over what is there: a disk without room must not keep finished work from its clients */
 	n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
-	if (ftruncate(j->lock_fd, 0) < 0 || pwrite(j->lock_fd, pid, n, 0) != n) {
-		err = errno ? -errno : -EIO;
-		snprintf(text, JOURNAL_ERROR_TEXT, "%s/lock: cannot write: %s", dir,
-			 strerror(-err));
-		close(j->lock_fd);
-		return err;
-	}
+	if (pwrite(j->lock_fd, pid, n, 0) != n || ftruncate(j->lock_fd, n) < 0)
+		log_warning("%s/lock: cannot write: %s", dir, strerror(errno));
 	return 0;
 }
 
@@ -603,6 +668,7 @@ int journal_open(struct journal **out, const char *dir, uint64_t slack,
 	j->ops = ops;
 	j->ctx = ctx;
 	j->slack = slack;
+	j->late_tail = &j->late;
 	j->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (j->dir_fd < 0) {
 		err = -errno;
@@ -661,6 +727,15 @@ void journal_close(struct journal *j)
 		return;
 	mailbox_post(&j->to_writer, &j->quit->mail);
 	pthread_join(j->writer, NULL);
+	if (j->late)
+		log_error("journal: %" PRIu64 " record(s) could not be written: what they tell is "
+			  "done again after the next start", j->n_late);
+	while (j->late) {
+		struct entry *e = mail_entry(j->late, struct entry, mail);
+
+		j->late = e->mail.next;
+		entry_free(e);
+	}
 	drop_receipts(j, false);
 	mailbox_fini(&j->to_owner);
 	mailbox_fini(&j->to_writer);

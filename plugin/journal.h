@@ -12,7 +12,10 @@
  *
  * Threads.  The owner's calls queue a record and return; a thread writes what
  * has come together, makes it durable with one fdatasync, and reports back
- * through journal_process().  The thread also drops what is no longer needed:
+ * through journal_process().  What could not be written is written again once a
+ * second and before what comes later, so that a full disk or one that failed
+ * costs no result; but for an ACCEPT, whose owner hears of it and may send another
+ * with all that came after.  The thread also drops what is no longer needed:
  * when more than half of a large file is dead, the live part is copied to a
  * new file that replaces it.
  */
@@ -71,9 +74,9 @@ void journal_process(struct journal *journal);
 
 /*
  * Each returns 0 or -ENOMEM, and does nothing for a NULL journal (durable()
- * then is not called).  The request file of a job is duplicated.
+ * then is not called).  The request file is duplicated.
  */
-int journal_accept(struct journal *journal, const struct job *job);
+int journal_accept(struct journal *journal, const struct job *job, int request_fd);
 /* prover: who made it, as the reader will be told; 0: nobody in particular. */
 int journal_part(struct journal *journal, uint64_t seq, uint32_t partition, uint32_t prover,
 		 const uint8_t proof[CUZK_PARTITION_PROOF_SIZE]);
@@ -86,6 +89,7 @@ struct journal_status {
 	uint64_t bytes, live_bytes;	/* of the file */
 	uint64_t records, syncs, compactions;	/* since open */
 	uint64_t damaged;		/* records lost to damage when it was read */
+	uint64_t late;			/* records that wait to be written again */
 	int error;			/* -errno of the last write; 0: it works */
 };
 

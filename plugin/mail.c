@@ -64,10 +64,15 @@ struct mail *mailbox_take(struct mailbox *box)
 	return list;
 }
 
-void mailbox_wait(struct mailbox *box)
+void mailbox_wait_ms(struct mailbox *box, int ms)
 {
 	struct pollfd pfd = { .fd = box->fd, .events = POLLIN };
 
 	/* an interruption looks like early mail, which is allowed */
-	poll(&pfd, 1, -1);
+	poll(&pfd, 1, ms);
+}
+
+void mailbox_wait(struct mailbox *box)
+{
+	mailbox_wait_ms(box, -1);
 }

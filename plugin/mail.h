@@ -30,6 +30,8 @@ void mailbox_post(struct mailbox *box, struct mail *mail);
 struct mail *mailbox_take(struct mailbox *box);
 /* Blocks until there may be something to take. */
 void mailbox_wait(struct mailbox *box);
+/* So long at most; -1: without end. */
+void mailbox_wait_ms(struct mailbox *box, int ms);
 
 #define mail_entry(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
 

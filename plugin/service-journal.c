@@ -17,7 +17,8 @@ static int replay_job(void *ctx, uint64_t seq, struct submission *sub, uint32_t 
 	uint64_t deadline = svc->config->global.deadline * 1000, age;
 	struct job *job;
 
-	if (sub->kind == CUZK_KIND_UNSPECIFIED)
+	/* accepted twice: the disk failed after the first, and may have it all the same */
+	if (sub->kind == CUZK_KIND_UNSPECIFIED || jobs_find_seq(&svc->jobs, seq))
 		return 0;
 	job = job_open(&svc->jobs, sub, seq, now_us());
 	if (!job)
@@ -83,6 +84,18 @@ static int replay_part(void *ctx, uint64_t seq, uint32_t partition, uint32_t pro
 	return job_restore_part(job, partition, proof);
 }
 
+/* When it ended, by a clock that jumps; never later than now, nor before it was accepted. */
+static void set_ended(struct job *job, uint64_t finished_wall_us)
+{
+	uint64_t now = wall_us(), age = finished_wall_us < now ? now - finished_wall_us : 0;
+
+	job->ended_us = (int64_t)job->finished_us - (int64_t)(age < INT64_MAX / 2 ? age : 0);
+	if (job->ended_us > (int64_t)job->accepted_us)
+		job->finished_us = job->ended_us;
+	else
+		job->finished_us = job->accepted_us;
+}
+
 static int replay_end(void *ctx, uint64_t seq, const struct journal_end *end)
 {
 	struct service *svc = ctx;
@@ -114,6 +127,7 @@ static int replay_end(void *ctx, uint64_t seq, const struct journal_end *end)
 	}
 	svc->n_unplanned--;
 	job_end(&svc->jobs, job, state, cls, text, now_us());
+	set_ended(job, end->finished_wall_us);
 	/* the counters tell what happened since start */
 	svc->jobs.completed[job->kind] -= state == JOB_COMPLETED;
 	svc->jobs.failed[job->kind] -= state == JOB_FAILED;
@@ -140,6 +154,7 @@ static void on_durable(void *ctx, uint64_t seq, int err)
 
 	if (!job)
 		return;
+	job->accepting = false;
 	job->durable = !err;
 	api_job_durable(svc, job, err);
 }

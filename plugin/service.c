@@ -55,7 +55,7 @@ int service_accept(struct service *svc, struct submission *sub, uint32_t uid, st
 		return -ENOMEM;
 	job->uid = uid;
 	job->accepted_wall_us = wall_us();
-	err = journal_accept(svc->journal, job);
+	err = journal_accept(svc->journal, job, job->fd);
 	if (err) {
 		/* a restart would lose it, which its client would not know */
 		log_error("job %s: not in the journal: %s", job->id, strerror(-err));
@@ -63,6 +63,7 @@ int service_accept(struct service *svc, struct submission *sub, uint32_t uid, st
 		return err;
 	}
 	job->durable = !svc->journal;
+	job->accepting = svc->journal;
 	svc->accepted++;
 	svc->n_unplanned++;
 	f = service_job_fields(job, "accepted");
@@ -70,6 +71,28 @@ int service_accept(struct service *svc, struct submission *sub, uint32_t uid, st
 		  config_kind_name(job->kind), job->bytes);
 	service_wake(svc);
 	*out = job;
+	return 0;
+}
+
+int service_accept_again(struct service *svc, struct job *job, const struct submission *sub)
+{
+	const struct part *part;
+	uint32_t i;
+	int err;
+
+	err = journal_accept(svc->journal, job, job->fd >= 0 ? job->fd : sub->fd);
+	if (err)
+		return err;
+	job->accepting = true;
+	for (i = 0; job->parts && i < job->plan.n_partitions; i++) {
+		part = &job->parts[i];
+		if (part->state == PART_DONE)
+			journal_part(svc->journal, job->seq, i, part->prover, part->proof);
+	}
+	if (job->deaths)
+		journal_deaths(svc->journal, job->seq, job->deaths);
+	if (job->state != JOB_WAITING)
+		journal_end(svc->journal, job);
 	return 0;
 }
 
@@ -116,6 +139,7 @@ void service_end(struct service *svc, struct job *job, enum job_state state, uin
 	job->finished_wall_us = wall_us();
 	warm_job_ends(svc, job, state, text);
 	job_end(&svc->jobs, job, state, cls, text, now_us());
+	job->ended_us = job->finished_us;
 	if (state == JOB_COMPLETED && !job->internal)
 		hist_add(&svc->total[job->kind], job->finished_us - job->accepted_us);
 	release_instances(svc, job);
@@ -141,7 +165,7 @@ bool service_job_busy(const struct service *svc, const struct job *job)
 void service_expire(struct service *svc)
 {
 	const struct config_global *g = &svc->config->global;
-	uint64_t now = wall_us();
+	int64_t now = now_us();
 	struct list *pos, *next;
 
 	list_each_safe(pos, next, &svc->jobs.finished) {
@@ -150,7 +174,7 @@ void service_expire(struct service *svc)
 		if (job->internal)
 			continue;	/* see warm_tick() */
 		if (svc->jobs.n_finished <= g->result_limit &&
-		    now < job->finished_wall_us + g->result_ttl * 1000)
+		    now - job->ended_us < (int64_t)g->result_ttl * 1000)
 			break;
 		if (service_job_busy(svc, job))
 			continue;

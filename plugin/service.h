@@ -177,6 +177,11 @@ void service_reload(struct service *svc);
 
 /* A new job out of sub, queued and on its way to the journal; -errno: there is none. */
 int service_accept(struct service *svc, struct submission *sub, uint32_t uid, struct job **job);
+/*
+ * A job that could not be written down when it came, once more, with what was
+ * done of it; sub is the same request.  0, accepting it is set, or -errno.
+ */
+int service_accept_again(struct service *svc, struct job *job, const struct submission *sub);
 /* Ends a job: tells who waits, frees what instances hold, writes it down. */
 void service_end(struct service *svc, struct job *job, enum job_state state, uint32_t cls,
 		 const char *text);

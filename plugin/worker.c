@@ -240,9 +240,9 @@ static void part_done(struct worker *w, struct job *job, uint32_t partition,
 	note_done(svc, w, job, part, partition, took);
 	if (job->state != JOB_WAITING)
 		return;		/* it was cancelled or failed meanwhile */
+	part->prover = service_prover(svc, w->device);
 	if (!job->internal)
-		journal_part(svc->journal, job->seq, partition, service_prover(svc, w->device),
-			     part->proof);
+		journal_part(svc->journal, job->seq, partition, part->prover, part->proof);
 	if (job->n_done == job->plan.n_partitions)
 		service_end(svc, job, JOB_COMPLETED, CUZK_ERROR_NONE, NULL);
 }
