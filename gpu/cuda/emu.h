@@ -47,15 +47,22 @@ static const int warpSize = 32;
 
 #define EMU_STACK (256u << 10)
 
+/*
+ * Contexts start fibers; from then on they are switched by jumps, which unlike
+ * swapcontext() make no system call.
+ */
+typedef void *emu_place[5];
+
 struct emu_fiber {
 	ucontext_t context;
-	bool done = false;
+	emu_place place;
+	bool started = false, done = false;
 	/* barriers this fiber has reached: of the block, of its warp, of its pair of lanes */
 	unsigned long block_epoch = 0, warp_epoch = 0, pair_epoch = 0;
 };
 
 struct emu_block {
-	ucontext_t scheduler;
+	emu_place scheduler;
 	std::vector<emu_fiber> fibers;
 	unsigned int current = 0;
 	std::function<void()> body;
@@ -65,16 +72,36 @@ struct emu_block {
 };
 inline emu_block *emu;
 
+/* On its own: the compiler takes a jump beside a place for one to it. */
+[[noreturn]] __noinline__ inline void emu_jump(emu_place to)
+{
+	__builtin_longjmp(to, 1);
+}
+
 inline void emu_fiber_main()
 {
 	emu->body();
 	emu->fibers[emu->current].done = true;
-	swapcontext(&emu->fibers[emu->current].context, &emu->scheduler);
+	emu_jump(emu->scheduler);
 }
 
-inline void emu_yield()
+/* What the caller needs is on its stack then: neither this nor emu_resume() is inlined. */
+__noinline__ inline void emu_yield()
 {
-	swapcontext(&emu->fibers[emu->current].context, &emu->scheduler);
+	emu_fiber *f = &emu->fibers[emu->current];
+
+	if (__builtin_setjmp(f->place) == 0)
+		emu_jump(emu->scheduler);
+}
+
+__noinline__ inline void emu_resume(emu_fiber *f)
+{
+	if (__builtin_setjmp(emu->scheduler))
+		return;
+	if (f->started)
+		emu_jump(f->place);
+	f->started = true;
+	setcontext(&f->context);
 }
 
 /* Threads that have ended do not hold up the others, as on the device. */
@@ -266,7 +293,7 @@ inline void emu_launch(emu_dim3 grid, emu_dim3 block, size_t shared, K kernel, A
 			f.context.uc_stack.ss_sp = stacks[i];
 			f.context.uc_stack.ss_size = EMU_STACK;
 			f.context.uc_link = NULL;
-			f.done = false;
+			f.started = f.done = false;
 			f.block_epoch = f.warp_epoch = f.pair_epoch = 0;
 			makecontext(&f.context, emu_fiber_main, 0);
 		}
@@ -281,7 +308,7 @@ inline void emu_launch(emu_dim3 grid, emu_dim3 block, size_t shared, K kernel, A
 				blockIdx = emu_dim3(x, y, z);
 				threadIdx = emu_dim3(t % block.x, t / block.x % block.y,
 						     t / (block.x * block.y));
-				swapcontext(&b.scheduler, &b.fibers[t].context);
+				emu_resume(&b.fibers[t]);
 				if (!b.fibers[t].done)
 					left++;
 			}
