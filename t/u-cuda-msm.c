@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "gpu/cuda/msm.h"
+#include "gpu/cuda/msm_work.h"
 #include "gpu/cuda/tiles.h"
 #include "lib/bls12_381/g1.h"
 #include "lib/bls12_381/g2.h"
@@ -180,6 +180,72 @@ static void test_g2(size_t n, enum mix mix)
 	cuda_free(ctx, s);
 	free(points);
 	free(scalars);
+}
+
+/* n points of G1 with scalars cut so: what is largest in the windows, and anything. */
+static void test_cut(size_t n, const struct msm_cut *cut)
+{
+	struct g1_affine *points = calloc(n, sizeof(*points)), got;
+	struct scalar *scalars = calloc(n, sizeof(*scalars));
+	struct cuda_windows w;
+	struct g1 want, t;
+	CUdeviceptr p, s;
+	size_t i;
+	int r;
+
+	g1_set_infinity(&want);
+	make_scalars(scalars, n, MIDDLE);
+	make_scalars(scalars, n / 2, RANDOM);
+	make_scalars(scalars, n / 4, EXTREME);
+	for (i = 0; i < n; i++) {
+		struct scalar k = { { i + 1 } };
+
+		g1_mul_vartime(&t, &G1_GENERATOR, &k);
+		g1_to_affine(&points[i], &t);
+		g1_mul_vartime(&t, &points[i], &scalars[i]);
+		g1_add(&want, &want, &t);
+	}
+	p = up(points, n * sizeof(*points));
+	s = up(scalars, n * sizeof(*scalars));
+	r = msm_windows_open(&w, ctx, CUDA_G1, p, s, 0, (uint32_t)n, 1, cut);
+	if (!r) {
+		r = cuda_windows_work(&w, ctx);
+		if (!r)
+			r = cuda_windows_sum(&w, &got);
+		cuda_windows_close(&w, ctx);
+	}
+	g1_from_affine(&t, &got);
+	ok(r == 0 && g1_equal(&t, &want), "g1 msm of %zu in %d windows, %d of %d bits and the rest of %d", n,
+	   cut->windows, cut->wide, cut->c, cut->c - 1);
+	cuda_free(ctx, p);
+	cuda_free(ctx, s);
+	free(points);
+	free(scalars);
+}
+
+static void test_cuts(void)
+{
+	int c, good = 0;
+
+	for (c = 4; c <= 10; c++) {
+		struct msm_cut cut = { .c = c, .windows = (MSM_SCALAR_BITS + c - 1) / c };
+
+		cut.wide = cut.windows;
+		test_cut(40, &cut);
+		/* as many narrow ones as leave no bit over, if that many windows are needed */
+		cut.wide = MSM_SCALAR_BITS - cut.windows * (c - 1);
+		if (cut.wide > 0 && cut.wide < cut.windows && c > 4)
+			test_cut(40, &cut);
+	}
+	for (c = 0; c < 31; c++) {
+		struct msm_cut cut = msm_choose_cut(UINT64_C(1) << c);
+
+		good += cut.windows <= MSM_MAX_WINDOWS && cut.c <= MSM_MAX_WINDOW && cut.wide > 0 &&
+			cut.wide <= cut.windows &&
+			cut.windows * (cut.c - 1) + cut.wide >= MSM_SCALAR_BITS;
+	}
+	ok(good == 31, "sums of any length are cut into windows that hold a scalar");
+	test_cut(100, &(struct msm_cut){ .c = 15, .windows = 17, .wide = 17 });
 }
 
 /* Indexed points, and the plain sum with signs. */
@@ -411,9 +477,7 @@ int main(void)
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		for (int m = 0; m < MIX_COUNT; m++)
 			test_g1(sizes[i], m);
-	/* every width of windows that short sums take, with what is largest in them */
-	for (size_t n = 8; n < 2000; n = n * 5 / 3)
-		test_g1(n, MIDDLE);
+	test_cuts();
 	test_g1(5000, RANDOM);
 	test_g2(1, RANDOM);
 	test_g2(100, RANDOM);

@@ -384,21 +384,30 @@ void msm_window_bias(const struct msm_cut *cut, uint32_t bias[9])
 	}
 }
 
-int msm_choose_window(uint64_t n)
+/*
+ * The least times measured of all cuts, doc/gpu-tuning.md.  Short sums take as long as
+ * their launches: all windows are worked at together, so they are of one width, and the
+ * topmost has about as many bits as the others, or its few buckets would have long lists.
+ * 15 and 17 divide 255.  In long ones a window costs n additions and a bucket four: no more
+ * bits than there are.
+ */
+struct msm_cut msm_choose_cut(uint64_t n)
 {
-	uint64_t best_cost = UINT64_MAX;
-	int c, best = 4;
+	static const struct {
+		uint64_t from;
+		struct msm_cut cut;
+	} cuts[] = {
+		{ 9 << 23, { .c = 22, .windows = 12, .wide = 3 } },
+		{ 1 << 23, { .c = 20, .windows = 13, .wide = 8 } },
+		{ 3 << 19, { .c = 17, .windows = 15, .wide = 15 } },
+		{ 1 << 13, { .c = 15, .windows = 17, .wide = 17 } },
+		{ 0, { .c = 8, .windows = 32, .wide = 32 } },
+	};
+	size_t i = 0;
 
-	for (c = 4; c <= MSM_MAX_WINDOW; c++) {
-		uint64_t windows = (MSM_SCALAR_BITS + c - 1) / c;
-		uint64_t cost = windows * (n + (4ull << (c - 1)));
-
-		if (cost < best_cost) {
-			best_cost = cost;
-			best = c;
-		}
-	}
-	return best;
+	while (n < cuts[i].from)
+		i++;
+	return cuts[i].cut;
 }
 
 static void g1_from_xyzz(struct g1 *r, const struct g1_xyzz *p)

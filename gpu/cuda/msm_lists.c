@@ -218,7 +218,7 @@ int cuda_msm_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr poin
 		   unsigned int k, const CUdeviceptr *scalars, CUdeviceptr index, uint64_t n,
 		   void *out)
 {
-	struct msm_cut cut = { .c = msm_choose_window(n) };
+	struct msm_cut cut = msm_choose_cut(n);
 	uint64_t size = cuda_point_size(group);
 	CUdeviceptr bias_dev = 0;
 	unsigned int most, i, j;
@@ -228,7 +228,8 @@ int cuda_msm_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr poin
 
 	if (n >= 1ull << 31)
 		return -EINVAL;
-	cut.windows = cut.wide = (MSM_SCALAR_BITS + cut.c - 1) / cut.c;
+	/* one width for all, whose lists are made together */
+	cut.wide = cut.windows;
 	msm_window_bias(&cut, bias);
 	r = cuda_alloc(ctx, &bias_dev, sizeof(bias));
 	if (!r)

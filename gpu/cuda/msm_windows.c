@@ -48,14 +48,14 @@ static void cut_windows(const struct cuda_ctx *ctx, enum cuda_group group, uint6
 
 uint64_t cuda_windows_bytes(const struct cuda_ctx *ctx, enum cuda_group group, uint64_t n)
 {
-	int c = msm_choose_window(n), windows = (MSM_SCALAR_BITS + c - 1) / c;
+	struct msm_cut cut = msm_choose_cut(n);
 	uint64_t together = n ? PAIRS_ENOUGH / n : 1;
 
-	if (together > (uint64_t)windows)
-		together = (uint64_t)windows;
+	if (together > (uint64_t)cut.windows)
+		together = (uint64_t)cut.windows;
 	if (!together)
 		together = 1;
-	return cut_bytes(ctx, group, n, c, (int)together, (int)together) / 7 * 8 + 8 * ARENA_ALIGN;
+	return cut_bytes(ctx, group, n, cut.c, (int)together, (int)together) / 7 * 8 + 8 * ARENA_ALIGN;
 }
 
 static struct msm_cut cut_of(const struct cuda_windows *w)
@@ -63,11 +63,10 @@ static struct msm_cut cut_of(const struct cuda_windows *w)
 	return (struct msm_cut){ .c = w->c, .windows = w->windows, .wide = w->wide };
 }
 
-int cuda_windows_open(struct cuda_windows *w, struct cuda_ctx *ctx, enum cuda_group group,
-		      CUdeviceptr points, CUdeviceptr scalars, CUdeviceptr index, uint32_t n,
-		      unsigned int workers)
+int msm_windows_open(struct cuda_windows *w, struct cuda_ctx *ctx, enum cuda_group group,
+		     CUdeviceptr points, CUdeviceptr scalars, CUdeviceptr index, uint32_t n,
+		     unsigned int workers, const struct msm_cut *cut)
 {
-	struct msm_cut cut;
 	uint32_t bias[9];
 	int r;
 
@@ -78,19 +77,12 @@ int cuda_windows_open(struct cuda_windows *w, struct cuda_ctx *ctx, enum cuda_gr
 	w->index = index;
 	w->n = n;
 	w->workers = workers;
-	w->c = msm_choose_window(n);
-	w->windows = (MSM_SCALAR_BITS + w->c - 1) / w->c;
+	w->c = cut->c;
+	w->windows = cut->windows;
+	w->wide = cut->wide;
 	w->todo = UINT64_MAX >> (64 - w->windows);
 	pthread_mutex_init(&w->lock, NULL);
-	/*
-	 * No more bits than there are: as many windows are a bit narrower, with half the
-	 * buckets, as leave none over.  (r - 1)/2 is 0.906 2^254: with the bias below the
-	 * topmost window, at most 2^(254 - its bits) 16/15, it stays below 2^254 if that has
-	 * four bits.
-	 */
-	w->wide = w->c > 4 ? MSM_SCALAR_BITS - w->windows * (w->c - 1) : w->windows;
-	cut = cut_of(w);
-	msm_window_bias(&cut, bias);
+	msm_window_bias(cut, bias);
 	r = cuda_alloc(ctx, &w->bias, sizeof(bias));
 	if (!r)
 		r = cuda_copy_up(ctx, w->bias, bias, sizeof(bias));
@@ -100,6 +92,15 @@ int cuda_windows_open(struct cuda_windows *w, struct cuda_ctx *ctx, enum cuda_gr
 	if (r)
 		cuda_windows_close(w, ctx);
 	return r;
+}
+
+int cuda_windows_open(struct cuda_windows *w, struct cuda_ctx *ctx, enum cuda_group group,
+		      CUdeviceptr points, CUdeviceptr scalars, CUdeviceptr index, uint32_t n,
+		      unsigned int workers)
+{
+	struct msm_cut cut = msm_choose_cut(n);
+
+	return msm_windows_open(w, ctx, group, points, scalars, index, n, workers, &cut);
 }
 
 void cuda_windows_close(struct cuda_windows *w, struct cuda_ctx *ctx)
@@ -198,7 +199,7 @@ static uint64_t piece_that_fits(const struct cuda_ctx *ctx, enum cuda_group grou
 {
 	uint64_t room = room_of(ctx);
 
-	while (n && cut_bytes(ctx, group, n, msm_choose_window(n), 1, 1) > room) {
+	while (n && cut_bytes(ctx, group, n, msm_choose_cut(n).c, 1, 1) > room) {
 		if (n < 1024)
 			return 0;
 		n = (n + 1) / 2;

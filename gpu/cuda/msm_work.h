@@ -60,7 +60,9 @@ uint64_t msm_join_bytes(const struct cuda_ctx *ctx, enum cuda_group group, uint6
 
 /*
  * How a sum is cut into windows, the first `wide` of c bits and the rest of c - 1, and
- * these are worked at: sorted and added a group at a time, summed a batch.
+ * these are worked at: sorted and added a group at a time, summed a batch.  Together they
+ * have MSM_SCALAR_BITS at least.  (r - 1)/2 is 0.906 2^254: with the bias below the topmost
+ * window, at most 2^(254 - its bits) 16/15, it stays below 2^254 if that has four bits.
  */
 struct msm_cut {
 	int c, windows, wide, per_group, per_batch;
@@ -79,11 +81,12 @@ static inline int msm_window_bit(const struct msm_cut *cut, int w)
 
 /* bias = sum over windows of 2^(bit + width - 1), in 9 words */
 void msm_window_bias(const struct msm_cut *cut, uint32_t bias[9]);
-/*
- * Cost in additions: n a window for the lists, sorting included, and for each
- * bucket two sums that cost about two list additions each.
- */
-int msm_choose_window(uint64_t n);
+/* For n points; per_group and per_batch depend on memory and are left 0. */
+struct msm_cut msm_choose_cut(uint64_t n);
+/* cuda_windows_open() with a cut of the caller's. */
+int msm_windows_open(struct cuda_windows *w, struct cuda_ctx *ctx, enum cuda_group group,
+		     CUdeviceptr points, CUdeviceptr scalars, CUdeviceptr index, uint32_t n,
+		     unsigned int workers, const struct msm_cut *cut);
 /*
  * Lists to buckets, of count windows of one width from first on: those of the first of k
  * vectors of scalars, then those of the second and so on.  All have n scalars
