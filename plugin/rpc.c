@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <grpc/compression.h>
 #include <grpc/grpc_posix.h>
 #include <grpc/grpc_security.h>
 #include <grpc/support/log.h>
@@ -274,6 +275,8 @@ static grpc_server *make_server(const struct rpc_config *config)
 		/* clients ping as they like: a prove call is silent for minutes */
 		{ GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000 },
 		{ GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0 },
+		/* a megabyte would unfold to a gigabyte before its length is looked at */
+		{ GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, 1u << GRPC_COMPRESS_NONE },
 		/* two services must not share a port without knowing */
 		{ GRPC_ARG_ALLOW_REUSEPORT, 0 },
 	};

@@ -281,7 +281,9 @@ static void check_params_dir(const struct service *svc)
 	size_t i;
 	int err;
 
-	if (!dir || !access(dir, R_OK | X_OK))
+	/* the default is for engines that want some */
+	if (!dir || !config_global_place(svc->config, "params_dir").line ||
+	    !access(dir, R_OK | X_OK))
 		return;
 	err = errno;
 	for (i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
