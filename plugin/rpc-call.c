@@ -337,6 +337,7 @@ static void read_submission(struct call *call, grpc_byte_buffer_reader *reader)
 		iov[n].iov_len = GRPC_SLICE_LENGTH(slices[n]);
 		n++;
 	}
+	atomic_fetch_add(&call->rpc->submissions, 1);
 	if (!err)
 		err = submission_read(&call->pub.submission, iov, n,
 				      call->pub.method == RPC_PROVE, text);

@@ -65,6 +65,7 @@ struct rpc {
 
 	_Atomic uint32_t peer_uid[RPC_PEERS];	/* by file descriptor; written by the sender */
 	atomic_bool serving;
+	atomic_ulong submissions;	/* read so far, the refused ones too */
 	atomic_bool ended;		/* the library has nothing left */
 	bool sender_ends;		/* sender only */
 

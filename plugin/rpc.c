@@ -113,6 +113,11 @@ int rpc_fd(const struct rpc *rpc)
 	return rpc->to_owner.fd;
 }
 
+unsigned long rpc_submissions(const struct rpc *rpc)
+{
+	return atomic_load(&rpc->submissions);
+}
+
 void rpc_process(struct rpc *rpc)
 {
 	run_items(&rpc->to_owner);
@@ -263,6 +268,9 @@ static grpc_server *make_server(const struct rpc_config *config)
 	} settings[] = {
 		{ GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, limit },
 		{ GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, limit },
+		/* before the limit is looked at, 600 KB of a compressed message become 600 MB */
+		{ GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, 1u << GRPC_COMPRESS_NONE },
+		{ GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0 },
 		{ GRPC_ARG_MAX_CONCURRENT_STREAMS, STREAMS_MAX },
 		{ GRPC_ARG_HTTP2_MAX_FRAME_SIZE, FRAME_SIZE },
 		{ GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, LOOKAHEAD },

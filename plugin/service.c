@@ -250,11 +250,13 @@ void service_wake(struct service *svc)
  */
 static void trim_heap(struct service *svc)
 {
-	if (svc->jobs.n_waiting || svc->accepted != svc->trimmed_at)
+	unsigned long came = rpc_submissions(svc->rpc);
+
+	if (svc->jobs.n_waiting || came != svc->trimmed_at)
 		svc->idle_ticks = 0;
 	else if (svc->idle_ticks < TRIM_TICKS && ++svc->idle_ticks == TRIM_TICKS)
 		malloc_trim(0);
-	svc->trimmed_at = svc->accepted;
+	svc->trimmed_at = came;
 }
 
 static int on_tick(sd_event_source *source, uint64_t usec, void *ctx)

@@ -104,7 +104,7 @@ struct service {
 	struct list loadings;
 	sd_event_source *sched_source;	/* deferred: something changed */
 	sd_event_source *timer;		/* the next time at which sched_run() may do more */
-	uint64_t trimmed_at;		/* accepted, when the heap was looked at last */
+	unsigned long trimmed_at;	/* rpc_submissions(), when the heap was looked at last */
 	unsigned int idle_ticks;	/* ticks without a job since then */
 	sd_event_source *tick;		/* each second: deadlines, expiry, STATUS= */
 	sd_event_source *rpc_source, *journal_source;
