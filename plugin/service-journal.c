@@ -117,12 +117,14 @@ static int replay_end(void *ctx, uint64_t seq, const struct journal_end *end)
 			/* the request is gone by now: who submits it again gets another job */
 			state = JOB_FAILED;
 			cls = CUZK_ERROR_INTERNAL;
-			text = job->n_foreign ?
-				"journal: result: it was made by an engine or with parameters that are "
-				"not configured any more: submit it again" :
-				"journal: result: a partition's record is lost: submit it again";
-			log_event(job->n_foreign ? LOG_NOTICE : LOG_ERR, NULL,
-				  "job %s: its result is not kept: %s", job->id, text);
+			if (job->n_foreign) {
+				text = "journal: result: it was made by an engine or with parameters "
+				       "that are not configured any more: submit it again";
+				svc->foreign_results++;
+			} else {
+				text = "journal: result: a partition's record is lost: submit it again";
+				log_error("job %s: %s", job->id, text);
+			}
 		}
 	}
 	svc->n_unplanned--;
@@ -191,6 +193,9 @@ int service_open_journal(struct service *svc)
 	}
 	if (svc->jobs.next_seq < journal_next_seq(svc->journal))
 		svc->jobs.next_seq = journal_next_seq(svc->journal);
+	if (svc->foreign_results)
+		log_notice("journal: %" PRIu64 " result(s) are not given out: made by an engine or "
+			   "with parameters that are not configured any more", svc->foreign_results);
 	svc->resumed = svc->jobs.n_waiting;
 	list_each(pos, &svc->jobs.waiting) {
 		const struct job *job = list_entry(pos, struct job, entry);

@@ -134,6 +134,7 @@ struct service {
 
 	/* what happened since start */
 	uint64_t accepted, attached, refused_full, refused_input, reproved, invalid, resumed;
+	uint64_t foreign_results;	/* in the journal at start; see service_prover() */
 	uint64_t deaths, part_ok[CUZK_KIND_COUNT];
 	double part_us[CUZK_KIND_COUNT];	/* moving average of one partition; 0: not known */
 	struct hist dispatch, queue_wait[CUZK_KIND_COUNT], total[CUZK_KIND_COUNT];

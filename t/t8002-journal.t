@@ -204,6 +204,7 @@ for what, more in (("another engine", {"instances": f"[engine other]\nlibrary = 
     client = tried.client()
     r = client.wait(won)
     equal((r.status, "submit it again" in r.error), ("FAILED", True), f"{what}: a kept result is not given out: {r.error}")
+    equal(tried.text().count("1 result(s) are not given out"), 1, "which the log says once")
     equal((client.prove(m).status, metric(client, "attached_total")), ("COMPLETED", 0), "who submits it again gets another proof")
     equal(client.wait(job).status, "COMPLETED", "a job that was under way is proved")
     parts = next(l for l in client.call("GetMetrics")[1][0].decode().splitlines() if l.startswith('cuzk_partitions_total{kind="porep"}'))

@@ -269,6 +269,12 @@ def inside(stage):
     ok(p.returncode == 0, f"verifies: {' '.join(p.stdout.split())[:100]}")
     ok(glob.glob("/var/cache/cuzk/*"), "the cache is in use")
 
+    # an engine that goes and comes back
+    must("dpkg", "-r", "cuzk-engine-groth16")
+    ok(show("ActiveState") != "active", f"without its engine the service is {show('ActiveState')}")
+    must("dpkg", "-i", *glob.glob(stage + "/newer/cuzk-engine-groth16_*.deb"))
+    equal(show("ActiveState"), "active", "and is back with it")
+
     # the engine with kernels replaces the one without, while the service runs
     if cuda:
         pid = show("MainPID")
