@@ -184,7 +184,8 @@ static void test(struct cuzk_instance *inst, struct cuzk_task *bulk, struct cuzk
 	ok(!owner.ret && golden(name, &results[TAG_BULK]), "the %s is the golden one too", name);
 	diag("urgent %.0f ms, the other %.0f ms; it stood aside after %.1f ms at most", took * 1e3,
 	     (ended[TAG_BULK] - begun[TAG_BULK]) * 1e3, gate_longest_ns(&inst->gate) / 1e6);
-	ok(took < (ended[TAG_BULK] - begun[TAG_BULK]) / 2, "in less than half of its time");
+	/* alone it takes 0.4 of it; were the two equals, 0.8 */
+	ok(took < (ended[TAG_BULK] - begun[TAG_BULK]) * 3 / 4, "in less than three quarters of its time");
 	ok(!atomic_load(&inst->gate.closed), "nothing stands aside any more");
 }
 
