@@ -94,6 +94,7 @@ text = c.call("GetMetrics")[1][0]
 equal(exposition.read(text)[2], [], "GetMetrics gives the same")
 
 # why it is down
+s.wait_log("gpu dead: quarantined")
 gpus = {parse(g)[2][0].decode(): parse(g) for g in c.call("GetStatus")[1]}
 equal(gpus["gpu dead"][16][0], b"quarantined", "GetStatus has the state of an instance")
 ok(b"none.so: " in gpus["gpu dead"][17][0], f"and the reason: {gpus['gpu dead'][17][0].decode()}")
