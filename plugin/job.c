@@ -230,9 +230,10 @@ int job_plan(struct job *job, const struct cuzk_plan *plan, uint64_t now_us)
 		return -EPROTO;
 	if (job->planned)	/* another instance, or another version of the engine */
 		return plan->n_partitions == job->plan.n_partitions ? 0 : -EPROTO;
+	/* another plan than before the restart: its partitions are none of this one's */
 	for (i = 0; i < job->n_restored; i++)
 		if (job->restored_index[i] >= plan->n_partitions)
-			return -EPROTO;
+			job->n_restored = 0;
 	job->parts = calloc(plan->n_partitions, sizeof(*job->parts));
 	if (!job->parts)
 		return -ENOMEM;

@@ -368,7 +368,8 @@ static bool has_admission_room(const struct worker *w, const struct job *job, bo
 	return w->n_admitting < 2 || w->admitting_bytes + job->bytes <= ADMITTING_BYTES;
 }
 
-static struct worker *admission_worker(struct service *svc, const struct job *job, bool urgent)
+static struct worker *admission_worker(struct service *svc, const struct job *job, bool urgent,
+				       uint64_t now)
 {
 	struct worker *best = NULL, *w;
 	uint32_t i;
@@ -376,7 +377,7 @@ static struct worker *admission_worker(struct service *svc, const struct job *jo
 	for (i = 0; i < svc->n_workers; i++) {
 		w = &svc->workers[i];
 		if (!worker_usable(w) || !worker_serves(w, job) || w->suspect ||
-		    !has_admission_room(w, job, urgent) || (job->deaths && w->n_admitting))
+		    w->blocked_until_us > now || !has_admission_room(w, job, urgent) || (job->deaths && w->n_admitting))
 			continue;
 		if (!best || w->n_admitting + w->n_running < best->n_admitting + best->n_running)
 			best = w;
@@ -411,7 +412,7 @@ static uint32_t admit_level(struct service *svc, uint32_t of, uint64_t now)
 		if (is_admitting(svc, job))
 			continue;
 		urgent = is_urgent(svc, job, now);
-		w = admission_worker(svc, job, urgent);
+		w = admission_worker(svc, job, urgent, now);
 		if (w)
 			admit(w, job, urgent);	/* if not, it is tried again */
 	}

@@ -12,6 +12,7 @@
 #define PEAK_STEP (64ull << 20)	/* of resident memory, worth a line */
 #define BLAMED_MAX 64			/* jobs blamed for one death */
 #define SHORTAGE_PAUSE_US 500000ull	/* an instance without memory for a request */
+#define SHORTAGES_MAX 60		/* admissions of a job, half a minute, before they count */
 #define AVERAGE_WEIGHT 0.2		/* of the newest in the moving average */
 
 /* What an operator who looks for growth wants to find: each new height, by an eighth. */
@@ -156,6 +157,12 @@ static void on_refused(void *ctx, struct instance *inst, uint64_t task, int stat
 		return;
 	case CUZK_ERROR_RESOURCE:
 		w->blocked_until_us = now_us() + SHORTAGE_PAUSE_US;
+		/* what others hold they give back; the instance has nothing new meanwhile */
+		if (job->shortages++ < SHORTAGES_MAX) {
+			log_warning("job %s: %s has no memory to check it, and tries again: %s",
+				    job->id, instance_name(inst), error->text);
+			return;
+		}
 		break;
 	}
 	job->refusals++;

@@ -280,6 +280,20 @@ c = s.client()
 equal(c.wait(job).proof, null_proof(m, 10), "and kept")
 s.stop()
 
+# the engine plans otherwise than before the restart
+s.configure(engine="delay_ms = 100")
+s.restart()
+c = s.client()
+m = request("porep", "plan", b"plan")
+job = c.submit(m)
+s.wait_log("job plan.", count=8)
+s.kill()
+s.configure(engine="delay_ms = 20\npartitions_porep = 4")
+s.restart()
+r = s.client().wait(job, wait=20)
+equal((r.status, r.proof), ("COMPLETED", null_proof(m, 4)), f"a job whose plan is another one now is proved anew: {r.error}")
+s.stop()
+
 # kills at random moments: nothing lost, nothing mixed
 s.configure(engine="delay_ms = 20\nlanes = 2", instances="[cpu]\nengine = null\ndepth = 2\n")
 s.restart()

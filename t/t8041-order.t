@@ -109,6 +109,12 @@ for j in bulk:
     c.cancel(j)
 s.stop()
 
+# no memory to check a request is no fault of it
+c = start(engine="oom_admit = 12")
+r = c.prove(request(payload=b"no memory"), wait=60)
+equal((r.status, r.error), ("COMPLETED", ""), "a request for which there was no memory is checked when there is")
+s.stop()
+
 # what an engine says to have cancelled, though nobody asked, is a failure and not tried for ever
 c = start(engine="fail_every = 1\nfail_class = cancelled", settings="retries = 2\n")
 r = c.prove(request(payload=b"cancelled"), wait=20)

@@ -54,6 +54,7 @@ struct cuzk_instance {
 	pthread_cond_t changed;
 	bool ending;				/* lock */
 	uint64_t number;			/* lock: partitions begun */
+	int64_t n_oom;				/* lock: requests that found no memory */
 	uint32_t state[CUZK_KIND_COUNT];	/* lock: enum cuzk_params_state */
 	uint32_t users[CUZK_KIND_COUNT];
 	unsigned int n_lanes;
@@ -381,7 +382,7 @@ static bool is_wanted(int64_t sector, const struct cuzk_request *rq)
 static int check_request(struct cuzk_instance *inst, const struct cuzk_request *rq,
 			 struct cuzk_error *err)
 {
-	bool usable;
+	bool usable, oom;
 
 	if (!rq->kind || rq->kind >= CUZK_KIND_COUNT)
 		return fail(err, -EINVAL, CUZK_ERROR_INPUT, "unknown kind of proof");
@@ -391,9 +392,13 @@ static int check_request(struct cuzk_instance *inst, const struct cuzk_request *
 		return fail(err, -EINVAL, CUZK_ERROR_INPUT, "refused as told");
 	pthread_mutex_lock(&inst->lock);
 	usable = inst->state[rq->kind] >= CUZK_PARAMS_COLD;
+	oom = usable && inst->n_oom < inst->cfg.oom_admit;
+	inst->n_oom += oom;
 	pthread_mutex_unlock(&inst->lock);
 	if (!usable)
 		return fail(err, -ENOENT, CUZK_ERROR_PARAMS, "no parameters for this kind");
+	if (oom)
+		return fail(err, -ENOMEM, CUZK_ERROR_RESOURCE, "no memory as told");
 	return 0;
 }
 

@@ -16,7 +16,7 @@ struct null_config {
 	int64_t delay_ms, urgent_delay_ms, admit_delay_ms, probe_delay_ms, preload_delay_ms, lanes;
 	int64_t partitions[CUZK_KIND_COUNT];
 	int64_t fail_every, hang_every, crash_every, exit_every, invalid_every, wrong_every;
-	int64_t oom_every, sticky_every, twice_every;
+	int64_t oom_every, oom_admit, sticky_every, twice_every;
 	int64_t crash_sector, hang_sector, fail_sector, refuse_sector;
 	int64_t hang_admit_sector, crash_admit_sector;
 	int64_t reserve, params_bytes;

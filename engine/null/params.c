@@ -42,6 +42,7 @@
 	NUMBER("wrong_every", 0, INT64_MAX, "0", \
 	       "every so many partitions the proof is wrong, which is not noticed") \
 	NUMBER("oom_every", 0, INT64_MAX, "0", "every so many partitions there is no memory") \
+	NUMBER("oom_admit", 0, INT64_MAX, "0", "so many requests find no memory, then all do") \
 	NUMBER("sticky_every", 0, INT64_MAX, "0", "every so many partitions the device is lost") \
 	NUMBER("twice_every", 0, INT64_MAX, "0", \
 	       "every so many partitions completion is called twice") \
@@ -106,6 +107,7 @@ static const struct field fields[] = {
 	FIELD(reserve, NUMBER), FIELD(params_bytes, NUMBER), FIELD(fail_every, NUMBER),
 	FIELD(hang_every, NUMBER), FIELD(crash_every, NUMBER), FIELD(exit_every, NUMBER),
 	FIELD(invalid_every, NUMBER), FIELD(wrong_every, NUMBER), FIELD(oom_every, NUMBER),
+	FIELD(oom_admit, NUMBER),
 	FIELD(sticky_every, NUMBER), FIELD(twice_every, NUMBER), FIELD(crash_sector, NUMBER),
 	FIELD(hang_sector, NUMBER), FIELD(fail_sector, NUMBER), FIELD(refuse_sector, NUMBER),
 	FIELD(hang_admit_sector, NUMBER), FIELD(crash_admit_sector, NUMBER),
