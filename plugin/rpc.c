@@ -268,9 +268,6 @@ static grpc_server *make_server(const struct rpc_config *config)
 	} settings[] = {
 		{ GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, limit },
 		{ GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, limit },
-		/* before the limit is looked at, 600 KB of a compressed message become 600 MB */
-		{ GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, 1u << GRPC_COMPRESS_NONE },
-		{ GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0 },
 		{ GRPC_ARG_MAX_CONCURRENT_STREAMS, STREAMS_MAX },
 		{ GRPC_ARG_HTTP2_MAX_FRAME_SIZE, FRAME_SIZE },
 		{ GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, LOOKAHEAD },
@@ -285,6 +282,7 @@ static grpc_server *make_server(const struct rpc_config *config)
 		{ GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0 },
 		/* a megabyte would unfold to a gigabyte before its length is looked at */
 		{ GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, 1u << GRPC_COMPRESS_NONE },
+		{ GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0 },
 		/* two services must not share a port without knowing */
 		{ GRPC_ARG_ALLOW_REUSEPORT, 0 },
 	};
