@@ -48,7 +48,7 @@ def post(i, small):
 
 def two_services(s):
     p = subprocess.run([cuzk.BUILD + "/cuzkd", "--config", s.config], capture_output=True, text=True, timeout=60)
-    ok(p.returncode == 1 and f"process {s.proc.pid}" in p.stderr,
+    ok(p.returncode == 75 and f"process {s.proc.pid}" in p.stderr,
        f"a second service on the same folder refuses and names the first: {[x for x in p.stderr.splitlines() if 'process' in x]}")
 
 
