@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "lib/proto/cuzk.pb-c.h"
+#include "plugin/budget.h"
 #include "plugin/log.h"
 #include "plugin/service.h"
 
@@ -249,18 +250,20 @@ static bool check_room(struct service *svc, struct rpc_call *call)
 	const struct config_global *g = &svc->config->global;
 	const struct submission *sub = call->submission;
 	unsigned int extra = extra_of(sub);
-	uint64_t mine = 0, wait;
+	uint64_t bytes = budget_requests(svc->config, svc->host_free), mine = 0, wait;
 	struct list *pos;
 	char who[48];
 
 	if (svc->jobs.n_waiting >= g->queue_limit + extra * EXTRA_JOBS ||
-	    svc->jobs.waiting_bytes + sub->bytes > g->queue_bytes + extra * EXTRA_BYTES) {
+	    svc->jobs.waiting_bytes + sub->bytes > bytes + extra * EXTRA_BYTES) {
 		svc->refused_full++;
 		wait = sched_estimate(svc);
 		rpc_fail(call, GRPC_STATUS_RESOURCE_EXHAUSTED,
 			 "resource: scheduler: the queue is full: %u jobs, %" PRIu64
-			 " MiB of requests; estimated wait %" PRIu64 " s; try again later",
-			 svc->jobs.n_waiting, svc->jobs.waiting_bytes >> 20, wait / 1000000);
+			 " of %" PRIu64 " MiB of requests; estimated wait %" PRIu64
+			 " s; try again later",
+			 svc->jobs.n_waiting, svc->jobs.waiting_bytes >> 20, bytes >> 20,
+			 wait / 1000000);
 		return false;
 	}
 	if (!g->client_jobs)

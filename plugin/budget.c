@@ -160,6 +160,17 @@ uint64_t budget_total(const struct config *config, uint64_t kept)
 	return total ? total : BUDGET_NOTHING;
 }
 
+uint64_t budget_requests(const struct config *config, uint64_t available)
+{
+	uint64_t most = available / 20;
+
+	if (config->global.host_memory || available == UINT64_MAX)
+		return config->global.queue_bytes;
+	if (most < config->global.message_limit)
+		most = config->global.message_limit;
+	return most < config->global.queue_bytes ? most : config->global.queue_bytes;
+}
+
 uint64_t budget_share(uint64_t total, uint64_t others, uint32_t n)
 {
 	uint64_t share;

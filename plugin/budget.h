@@ -23,6 +23,13 @@ uint64_t budget_total(const struct config *config, uint64_t kept);
  */
 uint64_t budget_share(uint64_t total, uint64_t others, uint32_t n);
 
+/*
+ * What the requests of unfinished jobs may take, which lie in memory beside what the
+ * instances reserve: queue_bytes, but where host_memory was not set no more than
+ * half of the tenth that budget_total() leaves, or one message.
+ */
+uint64_t budget_requests(const struct config *config, uint64_t available);
+
 /* Bytes that this process and its children may still take; UINT64_MAX: not known. */
 uint64_t budget_available(uint64_t kept);
 

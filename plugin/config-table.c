@@ -70,7 +70,8 @@ const struct config_option config_options[] = {
 	{ "queue_limit", GLOBAL(queue_limit), INT(1, 1000000), HOT, .def = "1000",
 	  .help = "unfinished jobs; more are refused with RESOURCE_EXHAUSTED" },
 	{ "queue_bytes", GLOBAL(queue_bytes), SIZE(SIZE_MIB(1), SIZE_TIB(16)), HOT, .def = "16G",
-	  .help = "bytes of the requests of unfinished jobs" },
+	  .help = "bytes of the requests of unfinished jobs, which lie in memory; without host_memory at "
+		  "most a twentieth of what is free at start" },
 	{ "result_ttl", GLOBAL(result_ttl), DURATION(0, MS_D(365)), HOT, .def = "24h",
 	  .help = "how long the result of a finished job is kept" },
 	{ "result_limit", GLOBAL(result_limit), INT(0, 10000000), HOT, .def = "10000",

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "plugin/budget.h"
 #include "plugin/log.h"
 #include "plugin/service.h"
 
@@ -107,6 +108,8 @@ static void jobs_text(const struct service *svc, FILE *f)
 			config_kind_name(k), svc->part_ok[k]);
 	one(f, "queue_bytes", "gauge", "Bytes of the requests of unfinished jobs.",
 	    jobs->waiting_bytes);
+	one(f, "queue_limit_bytes", "gauge", "Bytes that they may have together.",
+	    budget_requests(svc->config, svc->host_free));
 	one(f, "results_kept", "gauge", "Finished jobs whose result is kept.", jobs->n_finished);
 	one(f, "queue_estimate_seconds", "gauge", "Estimated time until the queue is empty.",
 	    sched_estimate(svc) / 1e6);

@@ -304,6 +304,7 @@ static int open_workers(struct service *svc)
 		others += c->devices[i].host_budget;
 	}
 	svc->host_total = budget_total(c, keep_bytes(&svc->keep));
+	svc->host_free = budget_available(keep_bytes(&svc->keep));
 	share = budget_share(svc->host_total, others, n);
 	if (share)
 		log_info("memory: %" PRIu64 " MiB for each instance without a host_budget",

@@ -112,6 +112,7 @@ struct service {
 	struct listen_ops rpc_listen, http_listen;
 	struct http *http;
 	struct notify *notify;
+	uint64_t host_free;		/* at start; UINT64_MAX: not known */
 	uint64_t host_total;		/* bytes that the instances may reserve; 0: no limit */
 	struct keep keep;		/* memory of engines */
 	struct learn learn;		/* how long stages take */

@@ -75,10 +75,25 @@ for j in bulk:
     c.cancel(j)
 s.stop()
 
+# requests lie in memory that the instances have not been promised
+with open("/proc/meminfo") as f:
+    available = next(int(line.split()[1]) << 10 for line in f if line.startswith("MemAvailable"))
+c = start(settings="queue_bytes = 16T\nmessage_limit = 1M\n")
+most = metric(c, "queue_limit_bytes")
+ok(1 << 20 <= most <= available / 18, f"queue_bytes = 16T: {most / 2**20:.0f} MiB of the {available / 2**20:.0f} that are free")
+s.stop()
+c = start(settings="queue_bytes = 16T\nhost_memory = 64M\n")
+equal(metric(c, "queue_limit_bytes"), 16 << 40, "who sets host_memory has to leave room himself")
+s.stop()
+
 # a queue that is full of bulk work still takes them
 c = start(engine="delay_ms = 600000\nurgent_delay_ms = 10", settings="queue_bytes = 1M\nqueue_limit = 4\nclient_jobs = 4\n")
 kept = [c.submit(request("porep", "large", os.urandom(1000000)))]
-equal(code_of(c.submit, request("porep", "bulk", b"b" * 60000)), "RESOURCE_EXHAUSTED", "queue_bytes is in force")
+try:
+    c.submit(request("porep", "bulk", b"b" * 60000))
+    ok(False, "queue_bytes is in force")
+except RpcError as e:
+    ok(e.code == "RESOURCE_EXHAUSTED" and "0 of 1 MiB of requests" in e.message, f"queue_bytes is in force: {e.message}")
 equal(c.prove(request("winning-post", "block", b"w" * 60000)).status, "COMPLETED", "and a WinningPoSt is proved all the same")
 window = request("window-post", "window", b"w" * 60000)
 equal(code_of(c.submit, window), "OK", "a WindowPoSt is taken too")
