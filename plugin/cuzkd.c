@@ -217,5 +217,7 @@ int main(int argc, char **argv)
 		status = run(&svc);
 	}
 	config_free(svc.config);
+	if (svc.abandoned)
+		_exit(status);
 	return status;
 }

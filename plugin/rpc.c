@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* rpc.c - the gRPC side of the service: its threads, its start and its end */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <grpc/compression.h>
@@ -19,6 +21,7 @@
 
 #define RECEIVERS 4
 #define REQUESTS_AHEAD 64	/* calls asked for before they come */
+#define CLOSE_LIMIT_MS 10000	/* then they are left */
 #define CLOSE_GRACE_MS 1000	/* for answers to reach slow clients at the end */
 #define KEEPALIVE_MS 60000	/* a dead peer is noticed after this... */
 #define KEEPALIVE_TIMEOUT_MS 20000	/* ...and this */
@@ -203,22 +206,55 @@ void rpc_drain(struct rpc *rpc)
 	mailbox_post(&rpc->to_sender, &rpc->drain_item.mail);
 }
 
-/* Waits until the library has let go of every call; the impatient ones are cut. */
-static void wait_ended(struct rpc *rpc)
+/*
+ * A client that does not read keeps what it is sent, and with it the library, for
+ * ever.  Connections of clients are the only connected stream sockets that are
+ * left by now, but for those of standard output and error.
+ */
+static void cut_connections(void)
 {
-	uint64_t limit = now_ms() + CLOSE_GRACE_MS;
-	bool cut = false;
+	DIR *dir = opendir("/proc/self/fd");
+	int fd, type, listens;
+	struct dirent *d;
+	socklen_t len;
+
+	while (dir && (d = readdir(dir))) {
+		fd = atoi(d->d_name);
+		len = sizeof(int);
+		if (fd <= STDERR_FILENO ||
+		    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) < 0 || type != SOCK_STREAM)
+			continue;
+		len = sizeof(int);
+		if (!getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) && !listens)
+			shutdown(fd, SHUT_RDWR);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* Waits until the library has let go of every call; the impatient ones are cut. */
+static bool wait_ended(struct rpc *rpc)
+{
+	uint64_t start = now_ms();
+	int step = 0;
 
 	while (!atomic_load(&rpc->ended)) {
 		struct pollfd pfd = { .fd = rpc->to_owner.fd, .events = POLLIN };
+		uint64_t waited = now_ms() - start;
 
+		if (step == 0 && waited >= CLOSE_GRACE_MS) {
+			mailbox_post(&rpc->to_sender, &rpc->cut_item.mail);
+			step = 1;
+		} else if (step == 1 && waited >= 2 * CLOSE_GRACE_MS) {
+			cut_connections();
+			step = 2;
+		} else if (waited >= CLOSE_LIMIT_MS) {
+			return false;
+		}
 		poll(&pfd, 1, 100);
 		rpc_process(rpc);
-		if (!cut && now_ms() >= limit) {
-			mailbox_post(&rpc->to_sender, &rpc->cut_item.mail);
-			cut = true;
-		}
 	}
+	return true;
 }
 
 static void end_sender(struct rpc *rpc)
@@ -236,13 +272,16 @@ static void join_threads(struct rpc *rpc, unsigned int n)
 		pthread_join(rpc->receivers[--n], NULL);
 }
 
-void rpc_close(struct rpc *rpc)
+bool rpc_close(struct rpc *rpc)
 {
 	if (!rpc)
-		return;
+		return true;
 	rpc->closing = true;
 	rpc_drain(rpc);
-	wait_ended(rpc);
+	if (!wait_ended(rpc)) {
+		log_warning("grpc: connections do not end; they are left to the end of the process");
+		return false;
+	}
 	join_threads(rpc, rpc->n_receivers);
 	end_sender(rpc);
 	rpc_process(rpc);
@@ -255,6 +294,7 @@ void rpc_close(struct rpc *rpc)
 	pthread_mutex_destroy(&rpc->handover_lock);
 	free(rpc->receivers);
 	free(rpc);
+	return true;
 }
 
 /* ---- the start ---- */

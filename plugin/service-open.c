@@ -395,7 +395,7 @@ void service_close(struct service *svc)
 		return;
 	listener_close(svc->listener);
 	api_release_all(svc);
-	rpc_close(svc->rpc);
+	svc->abandoned = !rpc_close(svc->rpc);
 	http_close(svc->http);
 	for (i = 0; i < svc->n_workers; i++) {
 		sd_event_source_disable_unref(svc->workers[i].source);

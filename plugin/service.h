@@ -95,6 +95,7 @@ struct service {
 	uint32_t n_workers;
 	uint64_t next_tag, next_cookie;
 	uint32_t n_unplanned;		/* waiting jobs that no engine has admitted yet */
+	bool abandoned;			/* closed, but for the network: see rpc_close() */
 	uint64_t started_wall_us;
 	int64_t tls_expiry;		/* of the certificate, in seconds since 1970; 0: no TLS */
 	uint32_t kinds;			/* served, as the log says; bit per kind */

@@ -143,5 +143,23 @@ held = [Raw() for _ in range(100)]
 for k in held:
     k.send(frame(HEADERS, 4, 1, headers("SubmitProof")) + frame(DATA, 0, 1, b"\0\x0f\xff\xff\xff" + b"x" * 16000))
 well("100 messages of 256 MiB that are begun", 700)
+
+
+class Deaf(Raw):
+    """Reads nothing of what it is sent."""
+
+    def reader(self):
+        pass
+
+
+for _ in range(20):
+    r = Deaf()
+    r.sock.settimeout(1)
+    held.append(r)
+    r.send(frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 0x7fffffff)) + frame(UPDATE, 0, 0, struct.pack(">I", 0x7fffffff - 65535)))
+    r.send(b"".join(frame(HEADERS, 4, 2 * k + 1, headers("GetMetrics")) + frame(DATA, 1, 2 * k + 1, bytes(5)) for k in range(100)))
+well("2,000 answers that nobody reads", 900)
+t = time.monotonic()
 equal(s.stop(), 0, "it ends as it should, with all of them there")
+ok(time.monotonic() - t < 8, f"after {time.monotonic() - t:.1f} s")
 done()
