@@ -104,6 +104,8 @@ struct job {
 	uint32_t *restored_index;
 	uint32_t n_foreign;		/* in the journal, by provers that are not configured */
 	uint32_t deaths;		/* instances that died proving it */
+	uint64_t died_on;		/* bit per worker: of those since start */
+	uint64_t barred;		/* bit per worker: not there again while others are left */
 	struct attempt attempts[JOB_ATTEMPTS_MAX];	/* the last ones */
 	uint32_t n_attempts;		/* all of them */
 	uint32_t refusals;		/* admissions that failed for no fault of the request */

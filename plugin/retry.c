@@ -8,7 +8,8 @@
  * have the memory, the instance gets fewer at a time; else the partition waits and
  * comes again, but not for ever.  A job under which
  * config poison_deaths instances died fails, so that it cannot take the
- * service down.
+ * service down; unless all of them were one instance, which may be what is
+ * sick: then it goes to others first, and fails with the next that dies.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -48,12 +49,17 @@ static bool others_serve(const struct service *svc, const struct job *job, uint6
 	return false;
 }
 
+bool retry_bars(const struct service *svc, const struct worker *w, const struct job *job)
+{
+	return job->barred >> w->ordinal & 1 && others_serve(svc, job, job->barred, ANY);
+}
+
 bool retry_allows(const struct service *svc, const struct worker *w, const struct job *job,
 		  const struct part *part, uint64_t now)
 {
 	uint64_t bit = 1ull << w->ordinal;
 
-	if (part->not_before_us > now)
+	if (part->not_before_us > now || retry_bars(svc, w, job))
 		return false;
 	if (!part->failures)
 		return true;
@@ -164,6 +170,7 @@ void retry_died(struct service *svc, struct worker *w, struct job *job, uint32_t
 	if (!guilty || job->state != JOB_WAITING)
 		return;
 	job->deaths++;
+	job->died_on |= 1ull << w->ordinal;
 	/* a job that ends the service as well must not be new to the next one */
 	if (!job->internal)
 		journal_deaths(svc->journal, job->seq, job->deaths);
@@ -176,6 +183,12 @@ void retry_died(struct service *svc, struct worker *w, struct job *job, uint32_t
 		  instance_name(w->inst), job->deaths, svc->config->global.poison_deaths, reason);
 	if (job->deaths < svc->config->global.poison_deaths)
 		return;
+	if (job->died_on == 1ull << w->ordinal && others_serve(svc, job, job->died_on, ANY)) {
+		log_event(LOG_WARNING, &f, "job %s: goes to another instance than %s", job->id,
+			  instance_name(w->inst));
+		job->barred = job->died_on;
+		return;
+	}
 	snprintf(text, sizeof(text),
 		 "scheduler: %u instances died with this job, last %s: %.600s; it is not tried "
 		 "again",

@@ -198,7 +198,8 @@ static bool idle_elsewhere(const struct service *svc, const struct worker *self,
 		const struct worker *w = &svc->workers[i];
 
 		if (w != self && !w->n_running && worker_usable(w) && !w->suspect &&
-		    w->blocked_until_us <= now && worker_serves(w, job) && fits_suspects(w, job))
+		    w->blocked_until_us <= now && worker_serves(w, job) &&
+		    fits_suspects(w, job) && !retry_bars(svc, w, job))
 			return true;
 	}
 	return false;
@@ -377,7 +378,8 @@ static struct worker *admission_worker(struct service *svc, const struct job *jo
 	for (i = 0; i < svc->n_workers; i++) {
 		w = &svc->workers[i];
 		if (!worker_usable(w) || !worker_serves(w, job) || w->suspect ||
-		    w->blocked_until_us > now || !has_admission_room(w, job, urgent) || (job->deaths && w->n_admitting))
+		    retry_bars(svc, w, job) || w->blocked_until_us > now ||
+		    !has_admission_room(w, job, urgent) || (job->deaths && w->n_admitting))
 			continue;
 		if (!best || w->n_admitting + w->n_running < best->n_admitting + best->n_running)
 			best = w;

@@ -242,6 +242,8 @@ void retry_failed(struct service *svc, struct worker *w, struct job *job, uint32
 /* The instance that had the partition died. guilty: it had started to prove it. */
 void retry_died(struct service *svc, struct worker *w, struct job *job, uint32_t partition,
 		bool guilty, const char *reason);
+/* Has the job done that worker enough harm, or the worker the job, and are others left? */
+bool retry_bars(const struct service *svc, const struct worker *w, const struct job *job);
 /* May this partition go to that worker now? */
 bool retry_allows(const struct service *svc, const struct worker *w, const struct job *job,
 		  const struct part *part, uint64_t now);

@@ -173,6 +173,32 @@ equal(bad.status, "FAILED", "poison in admission")
 equal(c.prove(request("winning-post", "good", b"good")).status, "COMPLETED", "and the next one completes")
 s.stop()
 
+# an instance under which everything dies costs no job while another is well
+SICK = "\n[engine sick]\nlibrary = " + BUILD + "/.libs/null.so\n"
+for what, sick in (("proves", "crash_every = 1"), ("checks", "crash_admit_sector = 13")):
+    s.configure(engine=SICK + sick + "\n", instances="[gpu 0]\nengine = sick\ndevice = 0000:01:00.0\n[cpu]\nengine = null\n",
+                settings=FAST + "poison_deaths = 2\n")
+    s.restart()
+    s.wait_log(": ready", count=2)
+    c = s.client()
+    m = request("porep", "sick", b"sick " + what.encode(), sector=13)
+    r = c.prove(m, wait=30)
+    ok(r.status == "COMPLETED" and r.proof == null_proof(m, 10), f"an instance that dies whenever it {what}: another makes the job {r.error}")
+    m = request("winning-post", "sick", b"urgent " + what.encode(), sector=13)
+    equal(c.prove(m, wait=30).proof, null_proof(m), "so with one that is urgent")
+    s.stop()
+
+# but a job that kills what it is given to fails: the second instance too tells
+s.configure(engine=f"crash_sector = 13\n{SICK}crash_sector = 13\n", settings=FAST + "poison_deaths = 2\n",
+            instances="[gpu 0]\nengine = sick\ndevice = 0000:01:00.0\n[cpu]\nengine = null\n")
+s.restart()
+s.wait_log(": ready", count=2)
+c = s.client()
+bad = c.prove(request("winning-post", "bad", b"everywhere", sector=13), wait=30)
+ok(bad.status == "FAILED" and " instances died" in bad.error, f"poison for two instances: {bad.error}")
+ok(metric(c, "instance_deaths_total") <= 3, f"{metric(c, 'instance_deaths_total'):.0f} children died")
+s.stop()
+
 # the way of a partition: the same instance once, another, the CPU
 s.configure(engine="fail_sector = 9\n[engine good]\nlibrary = " + BUILD + "/.libs/null.so\n",
             instances="[gpu 0]\nengine = null\ndevice = 0000:01:00.0\n[cpu]\nengine = good\n", settings=FAST)
