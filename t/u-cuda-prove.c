@@ -302,16 +302,17 @@ static void test_jobs(void)
 	struct gpu_job *jobs[3];
 	struct gpu_sums sums[2];
 	struct random_srs srs;
-	struct gpu_srs *gsrs;
-	struct gpu_cs *gcs;
+	struct gpu_srs *gsrs = NULL;
+	struct gpu_cs *gcs = NULL;
 	uint64_t bad;
 	struct sys s;
 
 	sys_open(&s, 3, 4, 8);
 	random_srs_open(&srs, &s.cs, false);
-	ok(cuda->cs_load(dev, &s.cs, &gcs) == 0 &&
-	   cuda->srs_load(dev, &srs.desc, 1, &gsrs, &bad) == 0 &&
-	   cuda->prove_start(dev, gcs, gsrs, &s.w, false, &jobs[0], &bad) == 0 &&
+	if (!ok(cuda->cs_load(dev, &s.cs, &gcs) == 0 &&
+		cuda->srs_load(dev, &srs.desc, 1, &gsrs, &bad) == 0, "a system and parameters"))
+		goto unload;
+	ok(cuda->prove_start(dev, gcs, gsrs, &s.w, false, &jobs[0], &bad) == 0 &&
 	   cuda->prove_start(dev, gcs, gsrs, &s.w, true, &jobs[1], &bad) == 0,
 	   "two proofs are begun");
 	ok(cuda->prove_start(dev, gcs, gsrs, &s.w, false, &jobs[2], &bad) == -EAGAIN,
@@ -319,6 +320,7 @@ static void test_jobs(void)
 	ok(cuda->prove_finish(dev, jobs[0], &sums[0]) == 0 &&
 	   cuda->prove_finish(dev, jobs[1], &sums[1]) == 0 && sums_equal(&sums[0], &sums[1]),
 	   "both end, and alike");
+unload:
 	cuda->srs_unload(dev, gsrs);
 	cuda->cs_unload(dev, gcs);
 	random_srs_close(&srs);

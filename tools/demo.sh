@@ -91,7 +91,7 @@ cat <<EOF
 Where to look next:
   $demo/cuzkd.log   what the service said (journalctl -u cuzkd on an installed one)
   $demo/cuzk.conf   its configuration
-  make demo KIND=window|update|porep   the other proofs (porep takes minutes, 2 GiB)
+  make demo KIND=window|update|porep   the other proofs (porep takes a minute, 2 GiB)
   man -M $root$prefix/share/man cuzk.conf
                                        every key; cuzkd and cuzkctl have a page too
   README.md, "Run it"                  installed: systemctl enable --now cuzkd.socket cuzkd.service
