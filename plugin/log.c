@@ -49,6 +49,8 @@ void log_open(const char *name)
 
 void log_to_person(void)
 {
+	if (stderr_is_journal())
+		return;		/* the check before a reload is for the journal */
 	to_journal = false;
 	to_terminal = true;
 }

@@ -101,7 +101,7 @@ def inside(stage):
     with open("/etc/cuzk/cuzk.conf", "a") as f:
         f.write("nonsense = 1\n")
     ok(run("systemctl", "reload", "cuzkd").returncode != 0, "a reload of a configuration with errors fails")
-    ok("unknown key nonsense" in journal("-n", "20"), "and the journal says why")
+    ok("unknown key nonsense" in journal("-n", "20", "-p", "err"), "and the journal says why, as an error")
     equal((show("ActiveState"), show("MainPID")), ("active", pid), "the service goes on as it was")
 
     # without the socket unit the service makes its socket, and the manager keeps it over a restart
