@@ -8,6 +8,8 @@
 #include "plugin/log.h"
 #include "plugin/service.h"
 
+#define STATUS_JOBS_MAX 1000	/* in the JSON, the oldest: the main loop writes it */
+
 struct totals {
 	uint32_t pending[CUZK_KIND_COUNT], running[CUZK_KIND_COUNT];
 	uint64_t completed, failed;
@@ -359,11 +361,13 @@ void status_json(const struct service *svc, FILE *f)
 	fprintf(f, "],\"jobs\":[");
 	n = 0;
 	list_each(pos, &svc->jobs.waiting) {
+		if (n == STATUS_JOBS_MAX)
+			break;
 		if (n++)
 			putc(',', f);
 		job_json(list_entry(pos, struct job, entry), f);
 	}
-	fprintf(f, "]}\n");
+	fprintf(f, "],\"jobs_left_out\":%u}\n", svc->jobs.n_waiting - n);
 }
 
 /* ---- one line ---- */

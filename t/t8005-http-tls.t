@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cuzk import *
 
 port = free_port()
-s = Service(engine="probe_delay_ms = 500\nfail_sector = 5\ncrash_sector = 6\nhang_sector = 7\n", settings=f"retries = 1\nrestart_delay = 1ms\ndrain = 1s\nmetrics_listen = 127.0.0.1:{port}\n")
+s = Service(engine="probe_delay_ms = 500\nfail_sector = 5\ncrash_sector = 6\nhang_sector = 7\n", settings=f"retries = 1\nrestart_delay = 1ms\ndrain = 1s\nqueue_limit = 2000\nmetrics_listen = 127.0.0.1:{port}\n")
 s.start(wait=False)
 s.wait_log(f"listening on 127.0.0.1:{port}")
 url = f"http://127.0.0.1:{port}"
@@ -84,6 +84,16 @@ limit = time.monotonic() + 10
 while not trace(job)["running"] and time.monotonic() < limit:
     time.sleep(0.05)
 ok([e["name"] for e in trace(job)["running"]] == ["partition 0, running"], "and what runs now")
+many = [c.start("SubmitProof", request("update", "many", b"%d" % i, sector=7)) for i in range(1300)]
+for x in many:
+    x.result()
+st = json.loads(get("/status")[2])
+ok(len(st["jobs"]) == 1000 and st["jobs_left_out"] == st["queue"]["jobs"] - 1000 > 200, f"/status has the oldest thousand jobs, and says how many are left out: {st['jobs_left_out']}")
+for j in [j["id"] for j in st["jobs"]]:
+    c.cancel(j)
+for j in [j["id"] for j in json.loads(get("/status")[2])["jobs"]]:
+    c.cancel(j)
+equal(json.loads(get("/status")[2])["jobs_left_out"], 0, "or none")
 c.cancel(job)
 equal(get("/")[0], 404, "another path")
 equal(get("/metrics", "POST")[0], 405, "another method")
