@@ -13,6 +13,10 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cuzk import *
 
 DATA, HEADERS, RST, SETTINGS, PING, GOAWAY, UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
+# the sanitizers have their own idea of memory, and of time
+with open(BUILD + "/cuzkd", "rb") as f:
+    program = f.read()
+SLACK = 4 if b"__asan_init" in program or b"__tsan_init" in program else 1
 s = Service(engine="delay_ms = 1\n").start()
 
 
@@ -81,6 +85,7 @@ def well(what, most):
     """The service works for others, and has not grown beyond most MiB."""
     global count
     count += 1
+    most *= SLACK
     t = time.monotonic()
     try:
         good = s.client().prove(request(payload=b"well %d" % count), wait=20).status == "COMPLETED"
@@ -161,5 +166,5 @@ for _ in range(20):
 well("2,000 answers that nobody reads", 900)
 t = time.monotonic()
 equal(s.stop(), 0, "it ends as it should, with all of them there")
-ok(time.monotonic() - t < 8, f"after {time.monotonic() - t:.1f} s")
+ok(time.monotonic() - t < 8 * SLACK, f"after {time.monotonic() - t:.1f} s")
 done()
