@@ -6,7 +6,6 @@
 #include <errno.h>
 
 #include "gpu/cuda/msm_work.h"
-#include "gpu/cuda/tiles.h"
 #include "lib/bls12_381/g1.h"
 #include "lib/bls12_381/g2.h"
 #include "t/tap.h"
@@ -399,6 +398,130 @@ static void test_msm_lists(size_t n, unsigned int k)
 	free(index);
 }
 
+/*
+ * Buckets to sums, halved before from so many on.  Neighbours are equal, opposite or
+ * infinite here and there.
+ */
+static void test_buckets_g1(uint32_t n, uint32_t count, uint64_t least)
+{
+	struct g1_affine *b = calloc((size_t)n * count, sizeof(*b));
+	struct g1_xyzz *sums = aligned_alloc(16, count * sizeof(*sums));
+	uint64_t before = ctx->halve_least;
+	uint32_t w, i, good = 0;
+	struct g1 t, run, want;
+	CUdeviceptr p;
+	int r;
+
+	for (i = 0; i < n * count; i++) {
+		struct scalar k = { { rng() % 1000 + 1 } };
+
+		if (i % 11 == 5)
+			continue;
+		g1_mul_vartime(&t, &G1_GENERATOR, &k);
+		g1_to_affine(&b[i], &t);
+		if (i % 5 == 3) {
+			b[i] = b[i - 1];
+			if (i % 2)
+				g1_affine_neg(&b[i], &b[i]);
+		}
+	}
+	p = up(b, (size_t)n * count * sizeof(*b));
+	ctx->halve_least = least;
+	r = msm_sum_buckets(ctx, CUDA_G1, p, n, count, (uint8_t *)sums);
+	ctx->halve_least = before;
+	for (w = 0; w < count && !r; w++) {
+		g1_set_infinity(&run);
+		g1_set_infinity(&want);
+		for (i = n; i-- > 0;) {
+			g1_add_affine(&run, &run, &b[(size_t)w * n + i]);
+			g1_add(&want, &want, &run);
+		}
+		g1_from_xyzz(&t, &sums[w]);
+		good += g1_equal(&t, &want);
+	}
+	ok(r == 0 && good == count, "g1: %u buckets of %u windows, halved from %llu on", n, count,
+	   (unsigned long long)least);
+	cuda_free(ctx, p);
+	free(b);
+	free(sums);
+}
+
+static void test_buckets_g2(uint32_t n, uint32_t count, uint64_t least)
+{
+	struct g2_affine *b = calloc((size_t)n * count, sizeof(*b));
+	struct g2_xyzz *sums = aligned_alloc(16, count * sizeof(*sums));
+	uint64_t before = ctx->halve_least;
+	uint32_t w, i, good = 0;
+	struct g2 t, run, want;
+	CUdeviceptr p;
+	int r;
+
+	for (i = 0; i < n * count; i++) {
+		struct scalar k = { { rng() % 1000 + 1 } };
+
+		if (i % 11 == 5)
+			continue;
+		g2_mul_vartime(&t, &G2_GENERATOR, &k);
+		g2_to_affine(&b[i], &t);
+		if (i % 5 == 3) {
+			b[i] = b[i - 1];
+			if (i % 2)
+				g2_affine_neg(&b[i], &b[i]);
+		}
+	}
+	p = up(b, (size_t)n * count * sizeof(*b));
+	ctx->halve_least = least;
+	r = msm_sum_buckets(ctx, CUDA_G2, p, n, count, (uint8_t *)sums);
+	ctx->halve_least = before;
+	for (w = 0; w < count && !r; w++) {
+		g2_set_infinity(&run);
+		g2_set_infinity(&want);
+		for (i = n; i-- > 0;) {
+			g2_add_affine(&run, &run, &b[(size_t)w * n + i]);
+			g2_add(&want, &want, &run);
+		}
+		g2_from_xyzz(&t, &sums[w]);
+		good += g2_equal(&t, &want);
+	}
+	ok(r == 0 && good == count, "g2: %u buckets of %u windows, halved from %llu on", n, count,
+	   (unsigned long long)least);
+	cuda_free(ctx, p);
+	free(b);
+	free(sums);
+}
+
+/* Without memory to halve in, running sums alone: the same sums. */
+static void test_buckets_tight(void)
+{
+	uint64_t room = cuda_arena_largest(ctx->arena);
+	CUdeviceptr held = 0;
+
+	/* 2^12 buckets: 384 KiB of points, and about as much to halve the first time */
+	if (!ok(cuda_alloc(ctx, &held, (room - (1300u << 10)) & ~(uint64_t)4095) == 0, "memory is taken"))
+		return;
+	test_buckets_g1(1u << 12, 1, 64);
+	cuda_free(ctx, held);
+}
+
+static void test_buckets(void)
+{
+	static const struct {
+		uint32_t n, count;
+		uint64_t least;
+	} cases[] = {
+		{ 8, 1, 1 }, { 16, 3, 1 }, { 32, 1, 1 }, { 32, 3, 1 }, { 256, 5, 1 },
+		{ 256, 2, 512 }, { 256, 2, 513 }, { 1024, 1, 1000 }, { 2048, 2, 1 },
+		{ 2048, 2, UINT64_MAX },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		test_buckets_g1(cases[i].n, cases[i].count, cases[i].least);
+		if (cases[i].n <= 256)
+			test_buckets_g2(cases[i].n, cases[i].count, cases[i].least);
+	}
+	test_buckets_tight();
+}
+
 /* A pass of the sort over one digit: in order, and stable; nothing is written behind the end. */
 static void test_sort(uint32_t n, uint32_t digits)
 {
@@ -479,6 +602,12 @@ int main(void)
 			test_g1(sizes[i], m);
 	test_cuts();
 	test_g1(5000, RANDOM);
+	test_buckets();
+	ctx->halve_least = 1;
+	test_g1(700, RANDOM);
+	test_g1(700, MIDDLE);
+	test_g2(100, RANDOM);
+	ctx->halve_least = CUDA_HALVE_LEAST;
 	test_g2(1, RANDOM);
 	test_g2(100, RANDOM);
 	test_g2(100, SMALL);

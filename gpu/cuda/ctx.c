@@ -287,6 +287,7 @@ int cuda_ctx_open(struct cuda_ctx **out, const struct gpu_config *config, char *
 	r = cuda_check(ctx, ctx->drv->ctx_set_current(ctx->ctx), "selecting the device");
 	if (r)
 		goto err_close;
+	ctx->halve_least = CUDA_HALVE_LEAST;
 	r = cuda_check(ctx, ctx->drv->device_attribute(&ctx->sm_count,
 			CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, ctx->device), "asking for its size");
 	if (r)
@@ -347,6 +348,7 @@ int cuda_ctx_open_beside(struct cuda_ctx **out, struct cuda_ctx *parent,
 	ctx->device = parent->device;
 	ctx->ctx = parent->ctx;
 	ctx->sm_count = parent->sm_count;
+	ctx->halve_least = parent->halve_least;
 	memcpy(ctx->kernels, parent->kernels, sizeof(ctx->kernels));
 	memcpy(ctx->name, parent->name, sizeof(ctx->name));
 	snprintf(err, 256, "gpu %s: no stream beside its own", ctx->name);

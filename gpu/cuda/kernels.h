@@ -15,16 +15,19 @@
 	X(msm_starts)			\
 	X(msm_round_pairs)		\
 	X(msm_join_pairs)		\
+	X(msm_neighbours)		\
 	X(msm_round_counts_g1)		\
 	X(msm_add_forward_g1)		\
 	X(msm_invert_g1)		\
 	X(msm_add_backward_g1)		\
+	X(msm_evens_g1)			\
 	X(msm_buckets_g1)		\
 	X(msm_fold_g1)			\
 	X(msm_round_counts_g2)		\
 	X(msm_add_forward_g2)		\
 	X(msm_invert_g2)		\
 	X(msm_add_backward_g2)		\
+	X(msm_evens_g2)			\
 	X(msm_buckets_g2)		\
 	X(msm_fold_g2)
 

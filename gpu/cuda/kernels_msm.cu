@@ -34,6 +34,11 @@ void msm_add_backward_##g(struct point_list<F> points, const uint32_t *values,		
 	msm_add_backward_body<F>(points, values, pairs, n_slots, n_threads, prefix,	\
 				 totals, out);						\
 }											\
+extern "C" __global__ __launch_bounds__(ADD_THREADS)						\
+void msm_evens_##g(struct point_list<F> points, uint32_t n, struct point_list<F> out)	\
+{											\
+	msm_evens_body<F>(points, n, out);						\
+}											\
 extern "C" __global__ __launch_bounds__(ADD_THREADS, 3)				\
 void msm_buckets_##g(const affine_at<F> *buckets, uint32_t n_buckets, uint32_t n_windows, \
 		uint32_t piece, xyzz_at<F> *sums, xyzz_at<F> *runs)			\

@@ -9,43 +9,31 @@
 #include <string.h>
 
 #include "gpu/cuda/msm_work.h"
-#include "gpu/cuda/tiles.h"
 
 #define THREADS 256
 /* additions that share a thread, and threads' products that share an inversion */
 #define ADDS_PER_THREAD 32
 #define PRODUCTS_PER_INVERSION 32
 #define MIN_PRODUCTS_PER_INVERSION 4
-#define MIN_BUCKETS_PER_THREAD 4
-#define MAX_BUCKETS_PER_THREAD 64
 
 struct group_kernels {
-	enum cuda_kernel round_counts, add_forward, invert, add_backward, buckets, fold;
-	uint64_t field;			/* bytes of a coordinate */
-	unsigned int lanes;		/* that are one thread of these kernels */
+	enum cuda_kernel round_counts, add_forward, invert, add_backward;
 };
 
 static const struct group_kernels groups[] = {
 	[CUDA_G1] = {
 		KERNEL_msm_round_counts_g1, KERNEL_msm_add_forward_g1, KERNEL_msm_invert_g1,
-		KERNEL_msm_add_backward_g1, KERNEL_msm_buckets_g1, KERNEL_msm_fold_g1,
-		sizeof(struct fp), 1,
+		KERNEL_msm_add_backward_g1,
 	},
 	[CUDA_G2] = {
 		KERNEL_msm_round_counts_g2, KERNEL_msm_add_forward_g2, KERNEL_msm_invert_g2,
-		KERNEL_msm_add_backward_g2, KERNEL_msm_buckets_g2, KERNEL_msm_fold_g2,
-		sizeof(struct fp2), 2,
+		KERNEL_msm_add_backward_g2,
 	},
 };
 
 static uint64_t blocks_for(uint64_t n, unsigned int threads)
 {
 	return (n + threads - 1) / threads;
-}
-
-static uint64_t group_blocks(const struct group_kernels *g, uint64_t threads)
-{
-	return blocks_for(threads * g->lanes, ADD_THREADS);
 }
 
 /* ---- prefix sums ---- */
@@ -86,8 +74,7 @@ static uint64_t max_u64(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Threads for the additions of a round: enough to fill the device. */
-static uint32_t add_threads(const struct cuda_ctx *ctx, uint64_t slots)
+uint32_t msm_add_threads(const struct cuda_ctx *ctx, uint64_t slots)
 {
 	uint64_t full = (uint64_t)ctx->sm_count * 1024;
 	uint64_t t = max_u64(slots / ADDS_PER_THREAD, full);
@@ -137,7 +124,7 @@ struct buffer {
 static void work_layout(const struct cuda_ctx *ctx, enum cuda_group group, struct msm_work *w,
 			struct buffer buffers[WORK_BUFFERS])
 {
-	uint64_t point = cuda_point_size(group), field = groups[group].field;
+	uint64_t point = cuda_point_size(group), field = msm_field(group);
 	/* a list of odd length adds half a slot */
 	uint64_t n = w->n_pairs, odd = w->n_keys < n ? w->n_keys : n;
 	uint64_t slots = (n + odd) / 2, threads, hist = sort_tiles(n) * 256;
@@ -223,69 +210,47 @@ static int sort_pairs(struct cuda_ctx *ctx, struct msm_work *w, uint32_t n, uint
 
 /* ---- rounds ---- */
 
-/* The kernels' struct point_list. */
-struct point_list {
-	CUdeviceptr x, y;
-	uint32_t step;			/* in coordinates */
-};
-
-static struct point_list points_together(const struct group_kernels *g, CUdeviceptr points)
+int msm_add_slots(struct cuda_ctx *ctx, enum cuda_group group, const struct msm_round *round,
+		  struct msm_points out)
 {
-	return (struct point_list){ points, points + g->field, 2 };
-}
-
-static struct point_list points_apart(const struct group_kernels *g, CUdeviceptr x, uint32_t n)
-{
-	return (struct point_list){ x, x + g->field * n, 1 };
-}
-
-/* The additions of a round, and what they are made with. */
-struct round {
-	struct point_list points;
-	CUdeviceptr values, pairs;
-	uint32_t slots;
-	CUdeviceptr prefix, totals, scratch;
-};
-
-/* out[i] = the addition that slot i asks for */
-static int add_slots(struct cuda_ctx *ctx, const struct group_kernels *g, struct round *r,
-		     struct point_list out)
-{
-	uint32_t threads = add_threads(ctx, r->slots), inversions = inversions_for(ctx, threads);
+	uint32_t threads = msm_add_threads(ctx, round->slots);
+	uint32_t inversions = inversions_for(ctx, threads);
+	const struct group_kernels *g = &groups[group];
+	struct msm_round r = *round;
 	int ret;
 
-	ret = cuda_launch(ctx, g->add_forward, group_blocks(g, threads), ADD_THREADS, 0,
-			  (void *[]){ &r->points, &r->values, &r->pairs, &r->slots, &threads,
-				      &r->prefix, &r->totals });
+	ret = cuda_launch(ctx, g->add_forward, msm_add_blocks(group, threads), ADD_THREADS, 0,
+			  (void *[]){ &r.points, &r.values, &r.pairs, &r.slots, &threads,
+				      &r.prefix, &r.totals });
 	if (!ret)
-		ret = cuda_launch(ctx, g->invert, group_blocks(g, inversions), ADD_THREADS, 0,
-				  (void *[]){ &r->totals, &threads, &inversions, &r->scratch });
+		ret = cuda_launch(ctx, g->invert, msm_add_blocks(group, inversions), ADD_THREADS,
+				  0, (void *[]){ &r.totals, &threads, &inversions, &r.scratch });
 	if (!ret)
-		ret = cuda_launch(ctx, g->add_backward, group_blocks(g, threads), ADD_THREADS, 0,
-				  (void *[]){ &r->points, &r->values, &r->pairs, &r->slots,
-					      &threads, &r->prefix, &r->totals, &out });
+		ret = cuda_launch(ctx, g->add_backward, msm_add_blocks(group, threads),
+				  ADD_THREADS, 0,
+				  (void *[]){ &r.points, &r.values, &r.pairs, &r.slots, &threads,
+					      &r.prefix, &r.totals, &out });
 	return ret;
 }
 
 uint64_t msm_join_bytes(const struct cuda_ctx *ctx, enum cuda_group group, uint64_t n)
 {
-	uint64_t field = groups[group].field;
+	uint64_t field = msm_field(group);
 
-	return 3 * 4 * n + field * n + 2 * field * add_threads(ctx, n) + 5 * ARENA_ALIGN;
+	return 3 * 4 * n + field * n + 2 * field * msm_add_threads(ctx, n) + 5 * ARENA_ALIGN;
 }
 
 int msm_join(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points, uint32_t n)
 {
-	const struct group_kernels *g = &groups[group];
-	struct round round = { .points = points_together(g, points), .slots = n };
-	uint64_t share = g->field * add_threads(ctx, n);
+	struct msm_round round = { .points = msm_together(group, points), .slots = n };
+	uint64_t share = msm_field(group) * msm_add_threads(ctx, n);
 	int r;
 
 	r = cuda_alloc(ctx, &round.values, 8 * (uint64_t)n);
 	if (!r)
 		r = cuda_alloc(ctx, &round.pairs, 4 * (uint64_t)n);
 	if (!r)
-		r = cuda_alloc(ctx, &round.prefix, g->field * n);
+		r = cuda_alloc(ctx, &round.prefix, msm_field(group) * n);
 	if (!r)
 		r = cuda_alloc(ctx, &round.totals, share);
 	if (!r)
@@ -294,7 +259,7 @@ int msm_join(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points, ui
 		r = CUDA_RUN(ctx, msm_join_pairs, n, THREADS, &n, &n, &round.values, &round.pairs);
 	/* a thread reads its slot's points before it writes the sum over the first */
 	if (!r)
-		r = add_slots(ctx, g, &round, round.points);
+		r = msm_add_slots(ctx, group, &round, round.points);
 	cuda_free(ctx, round.values);
 	cuda_free(ctx, round.pairs);
 	cuda_free(ctx, round.prefix);
@@ -328,9 +293,8 @@ static int count_slots(struct cuda_ctx *ctx, const struct msm_work *w, CUdevicep
 int msm_reduce_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points,
 		     struct msm_work *w, uint32_t n)
 {
-	const struct group_kernels *g = &groups[group];
-	struct round round = {
-		.points = points_together(g, points), .values = w->values[0], .pairs = w->pairs,
+	struct msm_round round = {
+		.points = msm_together(group, points), .values = w->values[0], .pairs = w->pairs,
 		.prefix = w->prefix, .totals = w->totals, .scratch = w->scratch,
 	};
 	/* keys of the rounds alternate between the two buffers, starts likewise */
@@ -339,11 +303,11 @@ int msm_reduce_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr po
 	int clear = 1, side = 0, r;
 
 	for (;;) {
-		struct point_list out;
+		struct msm_points out;
 		CUdeviceptr t;
 
-		r = cuda_launch(ctx, g->round_counts,
-				blocks_for((uint64_t)w->n_keys * g->lanes, THREADS), THREADS, 0,
+		r = cuda_launch(ctx, groups[group].round_counts,
+				blocks_for((uint64_t)w->n_keys * msm_lanes(group), THREADS), THREADS, 0,
 				(void *[]){ &starts, &w->n_keys, &round.points, &round.values,
 					    &clear, &w->buckets, &w->counts });
 		if (!r)
@@ -354,9 +318,9 @@ int msm_reduce_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr po
 			return r;
 		r = CUDA_RUN(ctx, msm_round_pairs, blocks_for(n, MSM_PAIRS_PER_THREAD), THREADS,
 			     &keys, &n, &w->n_keys, &starts, &next, &w->pairs, &next_keys);
-		out = points_apart(g, w->points[side], round.slots);
+		out = msm_apart(group, w->points[side], round.slots);
 		if (!r)
-			r = add_slots(ctx, g, &round, out);
+			r = msm_add_slots(ctx, group, &round, out);
 		if (r)
 			return r;
 		t = keys, keys = next_keys, next_keys = t;
@@ -410,7 +374,7 @@ struct msm_cut msm_choose_cut(uint64_t n)
 	return cuts[i].cut;
 }
 
-static void g1_from_xyzz(struct g1 *r, const struct g1_xyzz *p)
+void g1_from_xyzz(struct g1 *r, const struct g1_xyzz *p)
 {
 	/* Z = ZZZ / ZZ; scaled by ZZ ZZZ: X' = X ZZ, Y' = Y ZZZ, Z' = ZZ gives X'/Z'^2 = X/ZZ */
 	fp_mul(&r->x, &p->x, &p->zz);
@@ -418,7 +382,7 @@ static void g1_from_xyzz(struct g1 *r, const struct g1_xyzz *p)
 	r->z = p->zz;
 }
 
-static void g2_from_xyzz(struct g2 *r, const struct g2_xyzz *p)
+void g2_from_xyzz(struct g2 *r, const struct g2_xyzz *p)
 {
 	fp2_mul(&r->x, &p->x, &p->zz);
 	fp2_mul(&r->y, &p->y, &p->zzz);
@@ -453,49 +417,6 @@ void msm_combine_g2(const struct g2_xyzz *sums, const struct msm_cut *cut, struc
 		g2_from_xyzz(&t, &sums[w]);
 		g2_add(acc, acc, &t);
 	}
-}
-
-int msm_sum_buckets(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr buckets,
-		    uint32_t n_buckets, uint32_t count, uint8_t *out)
-{
-	const struct group_kernels *g = &groups[group];
-	uint64_t size = 2 * cuda_point_size(group);
-	uint64_t per_thread = (uint64_t)n_buckets * count / ((uint64_t)ctx->sm_count * 512);
-	uint32_t piece = MIN_BUCKETS_PER_THREAD, pieces;
-	/* of each side: sums, runs and shifts of its pieces */
-	CUdeviceptr at[2][3] = { { 0, 0, 0 }, { 0, 0, 0 } };
-	int log_piece = 0, side = 0, i, r = 0;
-
-	while (piece < MAX_BUCKETS_PER_THREAD && 2 * piece <= per_thread)
-		piece *= 2;
-	while (piece > n_buckets)
-		piece /= 2;
-	while (1u << log_piece < piece)
-		log_piece++;
-	pieces = n_buckets / piece;
-	for (i = 0; i < 6 && !r; i++) {
-		/* side 1 has half as many; side 0 has shifts after the second halving */
-		uint64_t n = i == 2 ? pieces / 4 + 1 : i < 2 ? pieces : pieces / 2 + 1;
-
-		r = cuda_alloc(ctx, &at[i / 3][i % 3], size * n * count);
-	}
-	if (!r)
-		r = cuda_launch(ctx, g->buckets, group_blocks(g, (uint64_t)pieces * count),
-				ADD_THREADS, 0, (void *[]){ &buckets, &n_buckets, &count, &piece,
-							    &at[0][0], &at[0][1] });
-	for (i = 0; !r && pieces > 1; pieces /= 2, side ^= 1, i++) {
-		CUdeviceptr none = 0, *in = at[side], *to = at[side ^ 1];
-
-		r = cuda_launch(ctx, g->fold, group_blocks(g, 3ull * (pieces / 2) * count),
-				ADD_THREADS, 0, (void *[]){ &in[0], &in[1], i ? &in[2] : &none,
-							    &pieces, &log_piece, &count, &to[0],
-							    &to[1], &to[2] });
-	}
-	if (!r)
-		r = cuda_copy_down(ctx, out, at[side][0], size * count);
-	for (i = 0; i < 6; i++)
-		cuda_free(ctx, at[i / 3][i % 3]);
-	return r;
 }
 
 int msm_group(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points, unsigned int k,

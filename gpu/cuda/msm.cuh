@@ -285,6 +285,16 @@ void msm_join_pairs(uint32_t n, uint32_t second, uint32_t *values, uint32_t *pai
 	pairs[i] = 2 * i;
 }
 
+/* Slots that add points 2i and 2i + 1. */
+extern "C" __global__ __launch_bounds__(256)
+void msm_neighbours(uint32_t n, uint32_t *pairs)
+{
+	uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (i < n)
+		pairs[i] = 2 * i;
+}
+
 enum msm_case { MSM_ADD, MSM_DOUBLE, MSM_FIRST, MSM_SECOND, MSM_CANCEL };
 
 /* A slot's points by name. */
@@ -431,6 +441,17 @@ static __device__ __forceinline__ void msm_add_backward_body(const point_list<F>
 	}
 }
 
+/* out[i] = points[2i] for i < n */
+template <class F>
+static __device__ __forceinline__ void msm_evens_body(const point_list<F> &points, uint32_t n,
+		const point_list<F> &out)
+{
+	uint32_t i = thread_of<F>();
+
+	if (i < n)
+		store_point(out, i, load_point<F>(points, 2 * i));
+}
+
 /* Four coordinates a thread of a block, put aside in shared memory. */
 template <class F> struct msm_aside {
 	uint32_t w[4 * sizeof(F) / 4][ADD_THREADS];
@@ -512,7 +533,7 @@ static __device__ __forceinline__ void msm_buckets_body(const affine_at<F> *buck
  *
  * A thread makes one point: a sum, a run or a shift, so a halving takes three
  * additions of time.  There are no shifts before the first.  The last, of n = 2,
- * leaves the windows' sums in sums_out.
+ * leaves the rows' sums in sums_out, and in runs_out those without weights.
  */
 template <class F>
 static __device__ __forceinline__ void msm_fold_body(const xyzz_at<F> *sums, const xyzz_at<F> *runs,
@@ -529,7 +550,7 @@ static __device__ __forceinline__ void msm_fold_body(const xyzz_at<F> *sums, con
 	int step = 0;
 	xyzz<F> p, q;
 
-	if (what > 2 || (last && what < 2))
+	if (what > 2 || (last && what == 0))
 		return;
 	if (column) {
 		p = load_xyzz<F>(column[low]);
@@ -551,10 +572,10 @@ static __device__ __forceinline__ void msm_fold_body(const xyzz_at<F> *sums, con
 			q = load_xyzz<F>(*from);
 		xyzz_accumulate<false>(p, q, !from);
 	}
-	if (last || what == 0)
-		store_xyzz(sums_out[place], p);
-	else if (what == 1)
+	if (what == 1)
 		store_xyzz(runs_out[place], p);
+	else if (last || what == 0)
+		store_xyzz(sums_out[place], p);
 	else
 		store_xyzz(shifts_out[place], p);
 }

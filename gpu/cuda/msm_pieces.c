@@ -17,8 +17,13 @@
 
 /*
  * In additions, for n points in m pieces: the lists, a join of every bucket for
- * each piece, and the running sums that cost about four.
+ * each piece, and the buckets' sums.
  */
+static uint64_t pieces_cost(uint64_t n, uint64_t m, uint64_t windows, uint64_t buckets)
+{
+	return windows * n + m * buckets + msm_buckets_cost(buckets);
+}
+
 static int choose_window(uint64_t n, uint64_t m, uint64_t most_buckets)
 {
 	uint64_t best_cost = UINT64_MAX;
@@ -26,7 +31,7 @@ static int choose_window(uint64_t n, uint64_t m, uint64_t most_buckets)
 
 	for (c = 4; c <= MSM_MAX_WINDOW; c++) {
 		uint64_t windows = (MSM_SCALAR_BITS + c - 1) / c;
-		uint64_t cost = windows * (n + ((m + 4) << (c - 1)));
+		uint64_t cost = pieces_cost(n, m, windows, windows << (c - 1));
 
 		if (c > 4 && windows << (c - 1) > most_buckets)
 			break;
@@ -85,7 +90,7 @@ uint64_t cuda_pieces_cost(const struct cuda_ctx *ctx, uint64_t n, uint64_t piece
 	if (!count || msm_join_bytes(ctx, CUDA_G1, windows << (c - 1)) > room)
 		return UINT64_MAX;
 	groups = (windows + (uint64_t)count - 1) / (uint64_t)count;
-	return windows * (n + ((m + 4) << (c - 1))) + m * groups * GROUP_COST;
+	return pieces_cost(n, m, windows, windows << (c - 1)) + m * groups * GROUP_COST;
 }
 
 static struct msm_cut cut_of(const struct cuda_pieces *p)

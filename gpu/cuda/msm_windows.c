@@ -147,14 +147,16 @@ static int add_windows(struct cuda_windows *w, struct cuda_ctx *ctx, const struc
 {
 	uint64_t point = cuda_point_size(w->group);
 	uint32_t n_buckets = 1u << (msm_window_width(cut, first) - 1);
+	int per_group = cut->per_group, at, r;
 	CUdeviceptr buckets;
-	int at, r;
 
+	/* lists whose numbers have no more bits than three passes of the sort */
+	while (per_group > 1 && (uint64_t)per_group * n_buckets >= 1u << 24)
+		per_group--;
 	r = cuda_alloc(ctx, &buckets, point * n_buckets * (uint64_t)count);
-	for (at = 0; at < count && !r; at += cut->per_group)
+	for (at = 0; at < count && !r; at += per_group)
 		r = msm_group(ctx, w->group, w->points, 1, &w->scalars, w->index, w->n, cut,
-			      first + at, count - at < cut->per_group ? count - at : cut->per_group,
-			      w->bias, buckets + point * n_buckets * (uint64_t)at);
+			      first + at, count - at < per_group ? count - at : per_group, w->bias, buckets + point * n_buckets * (uint64_t)at);
 	if (!r)
 		r = msm_sum_buckets(ctx, w->group, buckets, n_buckets, (uint32_t)count,
 				    w->sums + 2 * point * (uint64_t)first);

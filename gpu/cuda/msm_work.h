@@ -9,14 +9,15 @@
 #define CUZK_GPU_CUDA_MSM_WORK_H
 
 #include "gpu/cuda/msm.h"
+#include "gpu/cuda/tiles.h"
 
 #define MSM_SCALAR_BITS 255	/* of the signed form: windows * c must reach it */
-#define MSM_MAX_WINDOW 22
+#define MSM_MAX_WINDOW 24
 #define MSM_MAX_WINDOWS CUDA_WINDOWS	/* c >= 4 */
 /* pairs sorted at once: more windows together for short sums, one for long */
 #define MSM_GROUP_PAIRS (1ull << 28)
-/* buckets summed at once: enough to fill the device, bounded for the memory */
-#define MSM_BATCH_BUCKETS (1ull << 22)
+/* buckets summed at once: enough to fill the device, bounded for the memory; one window's at least */
+#define MSM_BATCH_BUCKETS (1ull << (MSM_MAX_WINDOW - 1))
 
 /* XYZZ as the kernels leave it */
 struct g1_xyzz {
@@ -46,6 +47,59 @@ uint64_t msm_work_bytes(const struct cuda_ctx *ctx, enum cuda_group group, uint6
 int msm_work_alloc(struct cuda_ctx *ctx, enum cuda_group group, uint64_t pairs, uint64_t keys,
 		   struct msm_work *w);
 void msm_work_free(struct cuda_ctx *ctx, struct msm_work *w);
+
+/* Bytes of a coordinate. */
+static inline uint64_t msm_field(enum cuda_group group)
+{
+	return cuda_point_size(group) / 2;
+}
+
+/* Lanes that are one thread of the kernels that know points. */
+static inline unsigned int msm_lanes(enum cuda_group group)
+{
+	return group == CUDA_G1 ? 1 : 2;
+}
+
+/* Blocks of ADD_THREADS for so many threads. */
+static inline uint64_t msm_add_blocks(enum cuda_group group, uint64_t threads)
+{
+	return (threads * msm_lanes(group) + ADD_THREADS - 1) / ADD_THREADS;
+}
+
+/* The kernels' struct point_list: coordinates in one array of points, or in two. */
+struct msm_points {
+	CUdeviceptr x, y;
+	uint32_t step;			/* in coordinates */
+};
+
+static inline struct msm_points msm_together(enum cuda_group group, CUdeviceptr points)
+{
+	return (struct msm_points){ points, points + msm_field(group), 2 };
+}
+
+/* n of them from at on */
+static inline struct msm_points msm_apart(enum cuda_group group, CUdeviceptr at, uint32_t n)
+{
+	return (struct msm_points){ at, at + msm_field(group) * n, 1 };
+}
+
+/*
+ * Additions of neighbours: slot i adds points pairs[i] and pairs[i] + 1, by their names
+ * in values if that is not 0.  prefix has a coordinate for each slot; totals and scratch
+ * one for each of msm_add_threads(slots).
+ */
+struct msm_round {
+	struct msm_points points;
+	CUdeviceptr values, pairs;
+	uint32_t slots;
+	CUdeviceptr prefix, totals, scratch;
+};
+
+/* Threads for so many additions: enough to fill the device. */
+uint32_t msm_add_threads(const struct cuda_ctx *ctx, uint64_t slots);
+/* out[i] = the addition that slot i asks for */
+int msm_add_slots(struct cuda_ctx *ctx, enum cuda_group group, const struct msm_round *round,
+		  struct msm_points out);
 
 /*
  * keys[0], values[0], starts[0] describe n points in w->n_keys lists;
@@ -88,6 +142,15 @@ int msm_windows_open(struct cuda_windows *w, struct cuda_ctx *ctx, enum cuda_gro
 		     CUdeviceptr points, CUdeviceptr scalars, CUdeviceptr index, uint32_t n,
 		     unsigned int workers, const struct msm_cut *cut);
 /*
+ * What n buckets cost, in additions: four each in running sums, two beyond as many as are
+ * worth halving before.
+ */
+static inline uint64_t msm_buckets_cost(uint64_t n)
+{
+	return 2 * n + 2 * (n < CUDA_HALVE_LEAST ? n : CUDA_HALVE_LEAST);
+}
+
+/*
  * Lists to buckets, of count windows of one width from first on: those of the first of k
  * vectors of scalars, then those of the second and so on.  All have n scalars
  * and the same points.
@@ -95,9 +158,11 @@ int msm_windows_open(struct cuda_windows *w, struct cuda_ctx *ctx, enum cuda_gro
 int msm_group(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points, unsigned int k,
 	      const CUdeviceptr *scalars, CUdeviceptr index, uint32_t n, const struct msm_cut *cut,
 	      int first, int count, CUdeviceptr bias, CUdeviceptr buckets);
-/* Sums the buckets of count windows, n_buckets (a power of two) each; sums[count] on the host. */
+/* Sums the buckets of count windows, n_buckets (a power of two) each, to XYZZ out[count] on the host. */
 int msm_sum_buckets(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr buckets,
 		    uint32_t n_buckets, uint32_t count, uint8_t *out);
+void g1_from_xyzz(struct g1 *r, const struct g1_xyzz *p);
+void g2_from_xyzz(struct g2 *r, const struct g2_xyzz *p);
 /* The sums of all windows to the sum. */
 void msm_combine_g1(const struct g1_xyzz *sums, const struct msm_cut *cut, struct g1 *acc);
 void msm_combine_g2(const struct g2_xyzz *sums, const struct msm_cut *cut, struct g2 *acc);
