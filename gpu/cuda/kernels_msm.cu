@@ -8,17 +8,19 @@
 #define MSM_KERNELS(g, F, add_blocks)							\
 extern "C" __global__ __launch_bounds__(256)						\
 void msm_round_counts_##g(const uint32_t *starts, uint32_t n_keys,			\
-		struct point_list<F> points, const uint32_t *values, int clear,		\
-		affine_at<F> *buckets, uint32_t *counts)				\
+		struct point_list<F> points, const uint32_t *values, const uint8_t *left_before, \
+		uint8_t *left_after, affine_at<F> *buckets, uint32_t *counts)		\
 {											\
-	msm_round_counts_body<F>(starts, n_keys, points, values, clear, buckets, counts); \
+	msm_round_counts_body<F>(starts, n_keys, points, values, left_before, left_after, \
+				 buckets, counts);					\
 }											\
 extern "C" __global__ __launch_bounds__(ADD_THREADS)						\
 void msm_add_forward_##g(struct point_list<F> points, const uint32_t *values,		\
-		const uint32_t *pairs, uint32_t n_slots, uint32_t n_threads,		\
-		stored<F> *prefix, stored<F> *totals)					\
+		const uint32_t *pairs, struct msm_leavings<F> leavings, uint32_t n_slots, \
+		uint32_t n_threads, stored<F> *prefix, stored<F> *totals)		\
 {											\
-	msm_add_forward_body<F>(points, values, pairs, n_slots, n_threads, prefix, totals); \
+	msm_add_forward_body<F>(points, values, pairs, leavings, n_slots, n_threads,	\
+				prefix, totals);					\
 }											\
 extern "C" __global__ __launch_bounds__(ADD_THREADS)						\
 void msm_invert_##g(stored<F> *totals, uint32_t n, uint32_t n_threads,			\
@@ -28,11 +30,12 @@ void msm_invert_##g(stored<F> *totals, uint32_t n, uint32_t n_threads,			\
 }											\
 extern "C" __global__ __launch_bounds__(ADD_THREADS, add_blocks)				\
 void msm_add_backward_##g(struct point_list<F> points, const uint32_t *values,		\
-		const uint32_t *pairs, uint32_t n_slots, uint32_t n_threads,		\
-		const stored<F> *prefix, const stored<F> *totals, struct point_list<F> out) \
+		const uint32_t *pairs, struct msm_leavings<F> leavings, uint32_t n_slots, \
+		uint32_t n_threads, const stored<F> *prefix, const stored<F> *totals,	\
+		struct point_list<F> out)						\
 {											\
-	msm_add_backward_body<F>(points, values, pairs, n_slots, n_threads, prefix,	\
-				 totals, out);						\
+	msm_add_backward_body<F>(points, values, pairs, leavings, n_slots, n_threads,	\
+				 prefix, totals, out);					\
 }											\
 extern "C" __global__ __launch_bounds__(ADD_THREADS)						\
 void msm_evens_##g(struct point_list<F> points, uint32_t n, struct point_list<F> out)	\

@@ -104,7 +104,7 @@ void msm_work_free(struct cuda_ctx *ctx, struct msm_work *w)
 	CUdeviceptr *all[] = {
 		&w->keys[0], &w->keys[1], &w->values[0], &w->values[1], &w->starts[0],
 		&w->starts[1], &w->counts, &w->scan, &w->pairs, &w->points[0], &w->points[1],
-		&w->prefix, &w->totals, &w->scratch,
+		&w->prefix, &w->totals, &w->scratch, &w->left,
 	};
 	size_t i;
 
@@ -119,15 +119,15 @@ struct buffer {
 	uint64_t bytes;
 };
 
-#define WORK_BUFFERS 14
+#define WORK_BUFFERS 15
 
 static void work_layout(const struct cuda_ctx *ctx, enum cuda_group group, struct msm_work *w,
 			struct buffer buffers[WORK_BUFFERS])
 {
 	uint64_t point = cuda_point_size(group), field = msm_field(group);
-	/* a list of odd length adds half a slot */
+	/* what a list left adds half a slot, but not in the first round */
 	uint64_t n = w->n_pairs, odd = w->n_keys < n ? w->n_keys : n;
-	uint64_t slots = (n + odd) / 2, threads, hist = sort_tiles(n) * 256;
+	uint64_t slots = n / 2 + 1, threads, hist = sort_tiles(n) * 256;
 
 	w->n_slots = slots;
 	threads = max_u64(slots / ADDS_PER_THREAD, (uint64_t)ctx->sm_count * 1024) + 1;
@@ -146,6 +146,7 @@ static void work_layout(const struct cuda_ctx *ctx, enum cuda_group group, struc
 		{ &w->prefix, field * slots },
 		{ &w->totals, field * threads },
 		{ &w->scratch, field * threads },
+		{ &w->left, 2 * (uint64_t)w->n_keys },
 	}, sizeof(struct buffer) * WORK_BUFFERS);
 }
 
@@ -220,16 +221,16 @@ int msm_add_slots(struct cuda_ctx *ctx, enum cuda_group group, const struct msm_
 	int ret;
 
 	ret = cuda_launch(ctx, g->add_forward, msm_add_blocks(group, threads), ADD_THREADS, 0,
-			  (void *[]){ &r.points, &r.values, &r.pairs, &r.slots, &threads,
-				      &r.prefix, &r.totals });
+			  (void *[]){ &r.points, &r.values, &r.pairs, &r.leavings, &r.slots,
+				      &threads, &r.prefix, &r.totals });
 	if (!ret)
 		ret = cuda_launch(ctx, g->invert, msm_add_blocks(group, inversions), ADD_THREADS,
 				  0, (void *[]){ &r.totals, &threads, &inversions, &r.scratch });
 	if (!ret)
 		ret = cuda_launch(ctx, g->add_backward, msm_add_blocks(group, threads),
 				  ADD_THREADS, 0,
-				  (void *[]){ &r.points, &r.values, &r.pairs, &r.slots, &threads,
-					      &r.prefix, &r.totals, &out });
+				  (void *[]){ &r.points, &r.values, &r.pairs, &r.leavings,
+					      &r.slots, &threads, &r.prefix, &r.totals, &out });
 	return ret;
 }
 
@@ -268,14 +269,20 @@ int msm_join(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points, ui
 	return r;
 }
 
-/* Slots of the next round, of lists whose lengths the host knows. */
+#define LEFT 0x80000000u	/* with a length: there is a point left */
+
+/* Slots of the next round, of lists whose lengths the host knows: as msm_round_counts. */
 static uint32_t halve(uint32_t *lengths, uint32_t n)
 {
 	uint32_t sum = 0, i;
 
 	for (i = 0; i < n; i++) {
-		lengths[i] = lengths[i] > 1 ? (lengths[i] + 1) / 2 : 0;
-		sum += lengths[i];
+		uint32_t left = lengths[i] & LEFT, len = lengths[i] & ~LEFT;
+		bool odd = len & 1;
+
+		len = len / 2 + (odd && left);
+		sum += len;
+		lengths[i] = len | (odd ? left ^ LEFT : left);
 	}
 	return sum;
 }
@@ -300,7 +307,9 @@ int msm_reduce_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr po
 	/* keys of the rounds alternate between the two buffers, starts likewise */
 	CUdeviceptr keys = w->keys[0], next_keys = w->keys[1];
 	CUdeviceptr starts = w->starts[0], next = w->starts[1];
-	int clear = 1, side = 0, r;
+	/* whether lists left a point, before a round and after */
+	CUdeviceptr left = 0, left_next = w->left;
+	int side = 0, r;
 
 	for (;;) {
 		struct msm_points out;
@@ -309,7 +318,7 @@ int msm_reduce_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr po
 		r = cuda_launch(ctx, groups[group].round_counts,
 				blocks_for((uint64_t)w->n_keys * msm_lanes(group), THREADS), THREADS, 0,
 				(void *[]){ &starts, &w->n_keys, &round.points, &round.values,
-					    &clear, &w->buckets, &w->counts });
+					    &left, &left_next, &w->buckets, &w->counts });
 		if (!r)
 			r = cuda_scan(ctx, w->counts, next, w->n_keys, w->scan);
 		if (!r)
@@ -319,6 +328,7 @@ int msm_reduce_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr po
 		r = CUDA_RUN(ctx, msm_round_pairs, blocks_for(n, MSM_PAIRS_PER_THREAD), THREADS,
 			     &keys, &n, &w->n_keys, &starts, &next, &w->pairs, &next_keys);
 		out = msm_apart(group, w->points[side], round.slots);
+		round.leavings = (struct msm_leavings){ w->buckets, next_keys };
 		if (!r)
 			r = msm_add_slots(ctx, group, &round, out);
 		if (r)
@@ -328,7 +338,8 @@ int msm_reduce_lists(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr po
 		round.points = out;
 		round.values = 0;
 		side ^= 1;
-		clear = 0;
+		left = left_next;
+		left_next = w->left + (side ? w->n_keys : 0);
 		n = round.slots;
 	}
 }

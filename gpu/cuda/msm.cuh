@@ -30,7 +30,7 @@
 
 #define MSM_SIGN 0x80000000u
 #define MSM_INDEX 0x7fffffffu
-#define MSM_SINGLE 0x80000000u	/* in a pair list: no partner, pass on */
+#define MSM_LEFT 0x80000000u	/* in a pair list: the partner is what its list left */
 
 struct scalar_t {
 	uint32_t l[8];
@@ -201,33 +201,40 @@ static __device__ __forceinline__ void store_point(const point_list<F> &out, uin
 }
 
 /*
- * counts[k] = how many points list k has after this round.  A list of one is
- * finished: its point goes to buckets[k]; with clear set (first round), an
- * empty one leaves infinity there.
+ * counts[k] = how many points list k has after this round.  The last of an odd number is
+ * left in buckets[k], and added to the last of the next odd one: no point is ever passed
+ * on, and what is left in the end is the list's sum.  left_before[k], left_after[k]:
+ * whether there is one.  left_before is NULL in the first round, and an empty list's sum is
+ * infinity.
  */
 template <class F>
 static __device__ __forceinline__ void msm_round_counts_body(const uint32_t *starts,
-		uint32_t n_keys, const point_list<F> &points, const uint32_t *values, int clear,
-		affine_at<F> *buckets, uint32_t *counts)
+		uint32_t n_keys, const point_list<F> &points, const uint32_t *values,
+		const uint8_t *left_before, uint8_t *left_after, affine_at<F> *buckets,
+		uint32_t *counts)
 {
 	uint32_t k = thread_of<F>();
-	uint32_t begin, len;
+	uint32_t end, len;
+	bool odd, was_left;
 
 	if (k >= n_keys)
 		return;
-	begin = starts[k];
-	len = starts[k + 1] - begin;
-	if (len == 1)
-		store_affine(buckets[k], load_point<F>(points, point_name(values, begin)));
-	else if (len == 0 && clear)
+	end = starts[k + 1];
+	len = end - starts[k];
+	odd = len & 1;
+	was_left = left_before && left_before[k];
+	if (odd && !was_left)
+		store_affine(buckets[k], load_point<F>(points, point_name(values, end - 1)));
+	else if (len == 0 && !left_before)
 		store_affine(buckets[k], affine_inf<F>());
-	counts[k] = len > 1 ? (len + 1) / 2 : 0;
+	left_after[k] = odd != was_left;
+	counts[k] = len / 2 + (odd && was_left);
 }
 
 /*
  * keys, starts: of this round's points; next: exclusive scan of counts.
- * Slot j of the next round adds points pairs[j] and pairs[j] + 1, or passes on
- * pairs[j] where MSM_SINGLE is set; it belongs to list next_keys[j].
+ * Slot j of the next round adds points pairs[j] and pairs[j] + 1, or where MSM_LEFT is set
+ * pairs[j] and what is left; it belongs to list next_keys[j].
  */
 extern "C" __global__ __launch_bounds__(256)
 void msm_round_pairs(const uint32_t *keys, uint32_t n, uint32_t n_keys, const uint32_t *starts,
@@ -236,6 +243,7 @@ void msm_round_pairs(const uint32_t *keys, uint32_t n, uint32_t n_keys, const ui
 	uint32_t first = (blockIdx.x * blockDim.x + threadIdx.x) * MSM_PAIRS_PER_THREAD;
 	uint32_t k[MSM_PAIRS_PER_THREAD], begin[MSM_PAIRS_PER_THREAD];
 	uint32_t end[MSM_PAIRS_PER_THREAD], to[MSM_PAIRS_PER_THREAD];
+	uint32_t behind[MSM_PAIRS_PER_THREAD];
 
 	if (first >= n)
 		return;
@@ -259,15 +267,16 @@ void msm_round_pairs(const uint32_t *keys, uint32_t n, uint32_t n_keys, const ui
 		begin[j] = listed ? starts[k[j]] : 0;
 		end[j] = listed ? starts[k[j] + 1] : 0;
 		to[j] = listed ? next[k[j]] : 0;
+		behind[j] = listed ? next[k[j] + 1] : 0;
 	}
 #pragma unroll
 	for (int j = 0; j < MSM_PAIRS_PER_THREAD; j++) {
-		uint32_t i = first + j, t = i - begin[j], len = end[j] - begin[j], slot;
+		uint32_t i = first + j, t = i - begin[j], slot = to[j] + t / 2;
 
-		if ((t & 1) || len < 2)
+		/* a last one without a partner has a slot if there is one for it */
+		if ((t & 1) || i >= end[j] || slot >= behind[j])
 			continue;
-		slot = to[j] + t / 2;
-		pairs[slot] = i | (t + 1 < len ? 0 : MSM_SINGLE);
+		pairs[slot] = i | (i + 1 < end[j] ? 0 : MSM_LEFT);
 		next_keys[slot] = k[j];
 	}
 }
@@ -297,44 +306,65 @@ void msm_neighbours(uint32_t n, uint32_t *pairs)
 
 enum msm_case { MSM_ADD, MSM_DOUBLE, MSM_FIRST, MSM_SECOND, MSM_CANCEL };
 
-/* A slot's points by name. */
-struct msm_slot {
-	uint32_t first, second;
-	bool single;
+/* What lists left, and whose a slot is: for those that are marked. */
+template <class F> struct msm_leavings {
+	const affine_at<F> *buckets;
+	const uint32_t *keys;
 };
 
-static __device__ __forceinline__ struct msm_slot msm_slot_load(const uint32_t *values,
-		uint32_t pair)
-{
-	uint32_t i = pair & ~MSM_SINGLE;
-	struct msm_slot s;
+/* A slot's points: by name, or the second by its place. */
+template <class F> struct msm_slot {
+	uint32_t first, second;
+	const affine_at<F> *left;
+};
 
-	s.single = pair & MSM_SINGLE;
+template <class F>
+static __device__ __forceinline__ struct msm_slot<F> msm_slot_load(const uint32_t *values,
+		const uint32_t *pairs, const msm_leavings<F> &leavings, uint32_t slot)
+{
+	uint32_t pair = pairs[slot], i = pair & ~MSM_LEFT;
+	struct msm_slot<F> s;
+
 	s.first = point_name(values, i);
-	s.second = s.single ? s.first : point_name(values, i + 1);
+	s.second = 0;
+	s.left = NULL;
+	if (pair & MSM_LEFT)
+		s.left = &leavings.buckets[leavings.keys[slot]];
+	else
+		s.second = point_name(values, i + 1);
 	return s;
+}
+
+template <class F>
+static __device__ __forceinline__ F second_x(const point_list<F> &points, const msm_slot<F> &s)
+{
+	return s.left ? f_memory<F>::load(s.left->x) : load_x<F>(points, s.second);
+}
+
+template <class F>
+static __device__ __forceinline__ F second_y(const point_list<F> &points, const msm_slot<F> &s)
+{
+	return s.left ? f_memory<F>::load(s.left->y) : load_y<F>(points, s.second);
 }
 
 /* What slot's addition is, and its denominator (1 where there is none). */
 template <class F>
 static __device__ __forceinline__ enum msm_case msm_classify(const point_list<F> &points,
-		const struct msm_slot &s, F &x1, F &x2, F &d)
+		const msm_slot<F> &s, F &x1, F &x2, F &d)
 {
 	x1 = load_x<F>(points, s.first);
-	x2 = load_x<F>(points, s.second);
-	if (s.single)
-		return MSM_FIRST;
+	x2 = second_x<F>(points, s);
 	/* x = 0 may be infinity; only then is y looked at */
 	if (f_is_zero(x1) && f_is_zero(load_y<F>(points, s.first)))
 		return MSM_SECOND;
-	if (f_is_zero(x2) && f_is_zero(load_y<F>(points, s.second)))
+	if (f_is_zero(x2) && f_is_zero(second_y<F>(points, s)))
 		return MSM_FIRST;
 	d = f_sub(x2, x1);
 	if (f_is_zero(d)) {
 		F y1 = load_y<F>(points, s.first);
 
 		d = f_double(y1);
-		if (f_equal(y1, load_y<F>(points, s.second)) && !f_is_zero(d))
+		if (f_equal(y1, second_y<F>(points, s)) && !f_is_zero(d))
 			return MSM_DOUBLE;
 		return MSM_CANCEL;
 	}
@@ -348,8 +378,8 @@ static __device__ __forceinline__ enum msm_case msm_classify(const point_list<F>
  */
 template <class F>
 static __device__ __forceinline__ void msm_add_forward_body(const point_list<F> &points,
-		const uint32_t *values, const uint32_t *pairs, uint32_t n_slots,
-		uint32_t n_threads, stored<F> *prefix, stored<F> *totals)
+		const uint32_t *values, const uint32_t *pairs, const msm_leavings<F> &leavings,
+		uint32_t n_slots, uint32_t n_threads, stored<F> *prefix, stored<F> *totals)
 {
 	uint32_t t = thread_of<F>();
 	F acc = f_const<F>::one(), x1, x2, d;
@@ -357,7 +387,7 @@ static __device__ __forceinline__ void msm_add_forward_body(const point_list<F> 
 	if (t >= n_threads)
 		return;
 	for (uint32_t slot = t; slot < n_slots; slot += n_threads) {
-		struct msm_slot s = msm_slot_load(values, pairs[slot]);
+		msm_slot<F> s = msm_slot_load<F>(values, pairs, leavings, slot);
 		enum msm_case what = msm_classify<F>(points, s, x1, x2, d);
 
 		f_memory<F>::store(prefix[slot], acc);
@@ -396,8 +426,8 @@ static __device__ __forceinline__ void msm_invert_body(stored<F> *totals, uint32
 
 template <class F>
 static __device__ __forceinline__ void msm_add_backward_body(const point_list<F> &points,
-		const uint32_t *values, const uint32_t *pairs, uint32_t n_slots,
-		uint32_t n_threads, const stored<F> *prefix, const stored<F> *totals,
+		const uint32_t *values, const uint32_t *pairs, const msm_leavings<F> &leavings,
+		uint32_t n_slots, uint32_t n_threads, const stored<F> *prefix, const stored<F> *totals,
 		const point_list<F> &out)
 {
 	uint32_t t = thread_of<F>();
@@ -409,7 +439,7 @@ static __device__ __forceinline__ void msm_add_backward_body(const point_list<F>
 	inv = f_memory<F>::load(totals[t]);
 	slot = t + (n_slots - 1 - t) / n_threads * n_threads;
 	for (;; slot -= n_threads) {
-		struct msm_slot s = msm_slot_load(values, pairs[slot]);
+		msm_slot<F> s = msm_slot_load<F>(values, pairs, leavings, slot);
 		F x1, x2, d, lambda, y1;
 		enum msm_case what = msm_classify<F>(points, s, x1, x2, d);
 
@@ -420,7 +450,7 @@ static __device__ __forceinline__ void msm_add_backward_body(const point_list<F>
 			inv = f_mul(inv, d);
 			y1 = load_y<F>(points, s.first);
 			if (what == MSM_ADD) {
-				d = f_sub(load_y<F>(points, s.second), y1);
+				d = f_sub(second_y<F>(points, s), y1);
 			} else {
 				d = f_sqr(x1);
 				d = f_add(f_double(d), d);
@@ -431,10 +461,10 @@ static __device__ __forceinline__ void msm_add_backward_body(const point_list<F>
 			store_point(out, slot, r);
 		} else if (what == MSM_CANCEL) {
 			store_point(out, slot, affine_inf<F>());
+		} else if (what == MSM_FIRST) {
+			store_point(out, slot, load_point<F>(points, s.first));
 		} else {
-			uint32_t name = what == MSM_SECOND ? s.second : s.first;
-
-			store_point(out, slot, load_point<F>(points, name));
+			store_point(out, slot, affine<F>{ x2, second_y<F>(points, s) });
 		}
 		if (slot < n_threads)
 			break;

@@ -37,7 +37,7 @@ struct msm_work {
 	uint64_t n_slots;		/* of the first round, at most */
 	CUdeviceptr keys[2], values[2];
 	CUdeviceptr starts[2], counts, scan;
-	CUdeviceptr pairs, points[2], prefix, totals, scratch;
+	CUdeviceptr pairs, points[2], prefix, totals, scratch, left;
 	CUdeviceptr buckets;		/* the caller's, n_keys points */
 	uint32_t *lengths;		/* NULL, or the caller's: of the n_keys lists, used up */
 };
@@ -83,14 +83,20 @@ static inline struct msm_points msm_apart(enum cuda_group group, CUdeviceptr at,
 	return (struct msm_points){ at, at + msm_field(group) * n, 1 };
 }
 
+/* The kernels' struct msm_leavings: the points that lists left, and whose list a slot is. */
+struct msm_leavings {
+	CUdeviceptr buckets, keys;
+};
+
 /*
  * Additions of neighbours: slot i adds points pairs[i] and pairs[i] + 1, by their names
- * in values if that is not 0.  prefix has a coordinate for each slot; totals and scratch
+ * in values if that is not 0, or with its top bit set pairs[i] and what is left.  prefix has a coordinate for each slot; totals and scratch
  * one for each of msm_add_threads(slots).
  */
 struct msm_round {
 	struct msm_points points;
 	CUdeviceptr values, pairs;
+	struct msm_leavings leavings;
 	uint32_t slots;
 	CUdeviceptr prefix, totals, scratch;
 };
