@@ -302,7 +302,9 @@ static void test_index(size_t n)
 }
 
 /* Lists of several lengths, empty ones and ones with signs among them, at once. */
-static void test_lists(size_t n, unsigned int k)
+enum lengths { SHRINKING, EACH };	/* parts of n, some empty; each up to n */
+
+static void test_lists(size_t n, unsigned int k, enum lengths lengths)
 {
 	struct g1_affine *points = calloc(n, sizeof(*points)), got[CUDA_LISTS];
 	uint32_t *index = calloc(n, sizeof(*index));
@@ -321,7 +323,7 @@ static void test_lists(size_t n, unsigned int k)
 	}
 	p = up(points, n * sizeof(*points));
 	for (j = 0; j < k; j++) {
-		len[j] = j % 4 == 1 ? 0 : n / (j + 1);
+		len[j] = lengths == EACH ? n - k + 1 + j : j % 4 == 1 ? 0 : n / (j + 1);
 		g1_set_infinity(&want[j]);
 		for (i = 0; i < len[j]; i++) {
 			struct g1_affine a;
@@ -342,7 +344,8 @@ static void test_lists(size_t n, unsigned int k)
 		good += g1_equal(&t, &want[j]);
 		cuda_free(ctx, x[j]);
 	}
-	ok(r == 0 && good == k, "%u sums over %zu points at once", k, n);
+	ok(r == 0 && good == k, "%u sums over %s %zu points at once", k,
+	   lengths == EACH ? "up to" : "parts of", n);
 	cuda_free(ctx, p);
 	free(points);
 	free(index);
@@ -613,9 +616,12 @@ int main(void)
 	test_g2(100, SMALL);
 	test_g2(50, EQUAL);
 	test_index(600);
-	test_lists(1, 1);
-	test_lists(300, 3);
-	test_lists(200, CUDA_LISTS);
+	test_lists(1, 1, SHRINKING);
+	test_lists(300, 3, SHRINKING);
+	test_lists(200, CUDA_LISTS, SHRINKING);
+	/* each length: what is odd is left in some round and taken in a later one */
+	for (size_t n = CUDA_LISTS - 1; n < 4 * CUDA_LISTS; n += CUDA_LISTS)
+		test_lists(n, CUDA_LISTS, EACH);
 	test_msm_lists(1, 1);
 	test_msm_lists(60, 5);
 	ok(cuda_arena_used(ctx->arena) == used, "no device memory is left behind");

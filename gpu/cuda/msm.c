@@ -363,8 +363,8 @@ void msm_window_bias(const struct msm_cut *cut, uint32_t bias[9])
  * The least times measured of all cuts, doc/gpu-tuning.md.  Short sums take as long as
  * their launches: all windows are worked at together, so they are of one width, and the
  * topmost has about as many bits as the others, or its few buckets would have long lists.
- * 15 and 17 divide 255.  In long ones a window costs n additions and a bucket four: no more
- * bits than there are.
+ * 15 and 17 divide 255.  In long ones a window costs n additions and a bucket two to four:
+ * no more bits than there are.
  */
 struct msm_cut msm_choose_cut(uint64_t n)
 {
@@ -372,7 +372,8 @@ struct msm_cut msm_choose_cut(uint64_t n)
 		uint64_t from;
 		struct msm_cut cut;
 	} cuts[] = {
-		{ 9 << 23, { .c = 22, .windows = 12, .wide = 3 } },
+		{ 11 << 23, { .c = 24, .windows = 11, .wide = 2 } },
+		{ 3 << 23, { .c = 22, .windows = 12, .wide = 3 } },
 		{ 1 << 23, { .c = 20, .windows = 13, .wide = 8 } },
 		{ 3 << 19, { .c = 17, .windows = 15, .wide = 15 } },
 		{ 1 << 13, { .c = 15, .windows = 17, .wide = 17 } },

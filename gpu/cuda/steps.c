@@ -6,7 +6,7 @@
  * launches no more than two are ever queued: while one runs the next is there,
  * and the device does not idle.  Small ones are not worth an event; sums wait for
  * the device in every round anyhow.  On an H200 the longest kernel of a 32 GiB proof
- * takes 42 ms beside others, and work was seen to go on for 35 ms behind a closed
+ * takes 45 ms beside others, and work was seen to go on for 56 ms behind a closed
  * gate (doc/gpu-tuning.md).
  */
 #include "gpu/cuda/ctx.h"
