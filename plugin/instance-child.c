@@ -298,6 +298,9 @@ static void describe_exit(const siginfo_t *info, char *text, size_t size)
 		snprintf(text, size, "the instance program could not be executed");
 	else if (info->si_code == CLD_EXITED)
 		snprintf(text, size, "ended with status %d", info->si_status);
+	else if (info->si_status == SIGKILL)
+		snprintf(text, size, "killed by signal KILL, as the kernel does when there is no "
+			 "memory");
 	else
 		snprintf(text, size, "killed by signal %s%s",
 			 sigabbrev_np(info->si_status) ? sigabbrev_np(info->si_status) : "?",
@@ -342,6 +345,8 @@ void instance_reap(struct instance *inst)
 	} else if (inst->death_known) {
 		bury(inst, inst->death, inst->death_reason);
 	} else {
+		if (info.si_code != CLD_EXITED && info.si_status == SIGKILL)
+			death = INSTANCE_DEATH_KILLED;
 		bury(inst, death, text);
 	}
 }

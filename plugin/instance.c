@@ -601,7 +601,7 @@ const char *instance_death_name(enum instance_death death)
 {
 	static const char *const names[] = {
 		"stopped", "recycled", "load", "probe", "self-test", "stuck", "sticky", "crashed",
-		"protocol", "spawn"
+		"protocol", "spawn", "killed"
 	};
 
 	return (unsigned int)death < sizeof(names) / sizeof(names[0]) ? names[death] : "unknown";

@@ -68,6 +68,8 @@ enum instance_death {
 	INSTANCE_DEATH_CRASHED,		/* a signal, or an exit without a reason */
 	INSTANCE_DEATH_PROTOCOL,	/* it sent nonsense */
 	INSTANCE_DEATH_SPAWN,		/* the child could not be started */
+	/* SIGKILL, and not of ours: of the kernel, which had no memory, or a person */
+	INSTANCE_DEATH_KILLED,
 };
 
 /* A partition in flight. */

@@ -162,7 +162,7 @@ void retry_failed(struct service *svc, struct worker *w, struct job *job, uint32
 }
 
 void retry_died(struct service *svc, struct worker *w, struct job *job, uint32_t partition,
-		bool guilty, const char *reason)
+		bool guilty, uint32_t cls, const char *reason)
 {
 	char text[CUZK_ERROR_TEXT];
 	struct log_fields f;
@@ -193,5 +193,5 @@ void retry_died(struct service *svc, struct worker *w, struct job *job, uint32_t
 		 "scheduler: %u instances died with this job, last %s: %.600s; it is not tried "
 		 "again",
 		 job->deaths, instance_name(w->inst), reason);
-	service_end(svc, job, JOB_FAILED, CUZK_ERROR_INTERNAL, text);
+	service_end(svc, job, JOB_FAILED, cls, text);
 }

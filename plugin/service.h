@@ -239,9 +239,9 @@ uint64_t sched_next_us(struct service *svc);
 /* A partition came back without a proof. */
 void retry_failed(struct service *svc, struct worker *w, struct job *job, uint32_t partition,
 		  const struct cuzk_result *result);
-/* The instance that had the partition died. guilty: it had started to prove it. */
+/* The instance that had the partition died. guilty: it had started to prove it; cls: if it fails. */
 void retry_died(struct service *svc, struct worker *w, struct job *job, uint32_t partition,
-		bool guilty, const char *reason);
+		bool guilty, uint32_t cls, const char *reason);
 /* Has the job done that worker enough harm, or the worker the job, and are others left? */
 bool retry_bars(const struct service *svc, const struct worker *w, const struct job *job);
 /* May this partition go to that worker now? */

@@ -301,7 +301,8 @@ static void on_completed(void *ctx, struct instance *inst, uint64_t task, uint32
 static bool is_crime(enum instance_death death)
 {
 	return death == INSTANCE_DEATH_STUCK || death == INSTANCE_DEATH_STICKY ||
-	       death == INSTANCE_DEATH_CRASHED || death == INSTANCE_DEATH_PROTOCOL;
+	       death == INSTANCE_DEATH_CRASHED || death == INSTANCE_DEATH_PROTOCOL ||
+	       death == INSTANCE_DEATH_KILLED;
 }
 
 /* The job of a flight that is still what we think it is. */
@@ -347,6 +348,7 @@ static void on_died(void *ctx, struct instance *inst, enum instance_death death,
 	struct service *svc = w->svc;
 	uint64_t admitting[BLAMED_MAX];
 	bool guilty = is_crime(death), any_started = false;
+	uint32_t cls = death == INSTANCE_DEATH_KILLED ? CUZK_ERROR_RESOURCE : CUZK_ERROR_INTERNAL;
 	int n_admitting = 0, i;
 	struct job *job;
 
@@ -385,12 +387,13 @@ static void on_died(void *ctx, struct instance *inst, enum instance_death death,
 				    job->circuit_hash, flight[i].stage);
 		if (job)
 			retry_died(svc, w, job, flight[i].partition,
-				   guilty && flight[i].started && !accused(flight, i), reason);
+				   guilty && flight[i].started && !accused(flight, i), cls,
+				   reason);
 	}
 	for (i = 0; i < n_admitting && guilty && !any_started; i++) {
 		job = jobs_find_seq(&svc->jobs, admitting[i]);
 		if (job)
-			retry_died(svc, w, job, UINT32_MAX, true, reason);
+			retry_died(svc, w, job, UINT32_MAX, true, cls, reason);
 	}
 	api_loading_died(svc, w);
 	service_wake(svc);

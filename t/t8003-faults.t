@@ -6,6 +6,7 @@
 # Tests fault class "opaque errors and status".
 """What goes wrong in an engine or a device: the job completes, or fails with its class, and nobody else suffers."""
 import os
+import subprocess
 import sys
 import time
 
@@ -172,6 +173,23 @@ bad = c.prove(request("winning-post", "bad", b"bad", sector=13), wait=30)
 equal(bad.status, "FAILED", "poison in admission")
 equal(c.prove(request("winning-post", "good", b"good")).status, "COMPLETED", "and the next one completes")
 s.stop()
+
+# the kernel takes an instance when there is no memory: the job comes again, and says so if that is always so
+for kills, wanted in ((1, "COMPLETED"), (2, "FAILED")):
+    c = service("delay_ms = 1000", settings=FAST + "poison_deaths = 2\n")
+    call = c.start_prove(request("winning-post", "oom", b"%d kills" % kills))
+    for i in range(kills):
+        until = time.monotonic() + 20
+        while not any(parse(g).get(6) for g in c.call("GetStatus").get(1, [])) and time.monotonic() < until:
+            time.sleep(0.02)
+        time.sleep(0.2)
+        subprocess.run(["pkill", "-KILL", "-P", str(s.proc.pid)], check=True)
+        s.wait_log("cpu: died (killed)", count=i + 1)
+        time.sleep(0.2)
+    r = result(parse(call.result(30))[1][0])
+    ok(r.status == wanted and (wanted == "COMPLETED" or r.error.startswith("resource: ") and "no memory" in r.error),
+       f"killed {kills} time(s) from outside: {r.status} {r.error}")
+    s.stop()
 
 # an instance under which everything dies costs no job while another is well
 SICK = "\n[engine sick]\nlibrary = " + BUILD + "/.libs/null.so\n"

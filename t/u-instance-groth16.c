@@ -118,7 +118,7 @@ static void test_kill(struct record *r)
 	instance_prove(r->inst, 1, 0, 50, false);
 	WAIT_FOR(r, r->n_heartbeats > beats || r->tag == 50);
 	signal_child(r, SIGKILL);
-	ok(WAIT_FOR(r, r->n_died == 1) && r->death == INSTANCE_DEATH_CRASHED &&
+	ok(WAIT_FOR(r, r->n_died == 1) && r->death == INSTANCE_DEATH_KILLED &&
 	   (r->n_flight == 1 || r->tag == 50), "killed while it proves: %s", r->reason);
 	ok(wait_ready(r) && admit_winning(r, 1), "another child takes the request");
 	r->n_died = 0;

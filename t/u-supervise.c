@@ -137,8 +137,9 @@ static void test_killed(void)
 	instance_prove(r->inst, 1, 0, 11, false);
 	WAIT_FOR(r, r->n_heartbeats);
 	signal_child(r, SIGKILL);
-	ok(WAIT_FOR(r, r->n_died) && r->death == INSTANCE_DEATH_CRASHED && r->n_flight == 1 &&
-	   !strcmp(r->reason, "killed by signal KILL"), "comes back: %s", r->reason);
+	ok(WAIT_FOR(r, r->n_died) && r->death == INSTANCE_DEATH_KILLED && r->n_flight == 1 &&
+	   !strncmp(r->reason, "killed by signal KILL, as the kernel", 36), "comes back: %s",
+	   r->reason);
 	ok(wait_ready(r), "and it restarts");
 	close_record(r);
 }
@@ -352,7 +353,7 @@ static void test_strays(void)
 
 	snprintf(text, sizeof(text), "sleep 99 & echo $! > %s/stray; kill -9 $$", dir);
 	r = open_record("null", script("g", text), "");
-	ok(WAIT_FOR(r, r->n_died) && r->death == INSTANCE_DEATH_CRASHED, "a program with a child: %s",
+	ok(WAIT_FOR(r, r->n_died) && r->death == INSTANCE_DEATH_KILLED, "a program with a child: %s",
 	   r->reason);
 	snprintf(path, sizeof(path), "%s/stray", dir);
 	f = fopen(path, "re");
