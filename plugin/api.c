@@ -20,7 +20,7 @@
 #include "plugin/service.h"
 
 #define TIMEOUT_MAX_MS (1ull << 48)
-/* Beyond the limits of the queue and of a client, for WindowPoSt, and as much again for WinningPoSt. */
+/* Beyond the limits of queue and client, for WindowPoSt, and as much again for WinningPoSt. */
 #define EXTRA_JOBS 16
 #define EXTRA_BYTES (128ull << 20)
 

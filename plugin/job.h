@@ -83,8 +83,9 @@ struct job {
 	uint32_t priority;		/* enum submit_priority */
 	uint32_t partition_index;
 	uint64_t registered_proof, sector_size, sector_number, miner_id;
-	uint64_t deadline_us;		/* the earliest of all who asked; CLOCK_MONOTONIC; UINT64_MAX: none */
-	uint64_t useless_us;		/* the latest: who asked does not want it any more */
+	/* the earliest and the latest of all who asked; CLOCK_MONOTONIC; UINT64_MAX: none */
+	uint64_t deadline_us;
+	uint64_t useless_us;		/* nobody wants it any more */
 	int fd;				/* request file; -1 once it is not needed */
 	uint64_t bytes;			/* of the request file */
 

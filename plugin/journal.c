@@ -154,7 +154,7 @@ static int write_list(struct journal *j, struct mail *list, uint64_t *n, bool *q
 	return err;
 }
 
-/* Writes what is late and a batch, makes it durable, sends the receipts. True: it was told to quit. */
+/* Writes what is late and a batch, makes it durable, sends receipts. True: it was told to quit. */
 static bool write_batch(struct journal *j, struct mail *batch)
 {
 	struct mail *list = batch, *mail, *next;

@@ -88,7 +88,7 @@ int rpc_open(struct rpc **rpc, const struct rpc_config *config, const struct rpc
 /* Readable when rpc_process() has something to do; callbacks come only from there. */
 int rpc_fd(const struct rpc *rpc);
 void rpc_process(struct rpc *rpc);
-/* Requests with a proof's data that came so far, those too that were refused before the owner saw them. */
+/* Requests for proofs that came so far, those too that were refused before the owner saw them. */
 unsigned long rpc_submissions(const struct rpc *rpc);
 
 /* Serves a connected stream socket in clear text; takes fd. uid: see struct rpc_call. */

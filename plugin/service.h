@@ -52,7 +52,7 @@ struct worker {
 	uint32_t n_urgent;		/* of them, urgent ones */
 	uint32_t n_admitting;		/* requests that it checks */
 	uint64_t admitting_bytes;	/* of those request files */
-	bool held;			/* gets nothing new until it is idle, for one that runs alone */
+	bool held;			/* nothing new until it is idle: for one that runs alone */
 	uint32_t n_tasks;		/* requests that it holds, admitted */
 	uint64_t task_bytes;		/* of those request files */
 	uint64_t suspect;		/* seq of a job that runs alone here; 0: none */
@@ -239,7 +239,7 @@ uint64_t sched_next_us(struct service *svc);
 /* A partition came back without a proof. */
 void retry_failed(struct service *svc, struct worker *w, struct job *job, uint32_t partition,
 		  const struct cuzk_result *result);
-/* The instance that had the partition died. guilty: it had started to prove it; cls: if it fails. */
+/* The instance that had the partition died. guilty: it had started on it; cls: if it fails. */
 void retry_died(struct service *svc, struct worker *w, struct job *job, uint32_t partition,
 		bool guilty, uint32_t cls, const char *reason);
 /* Has the job done that worker enough harm, or the worker the job, and are others left? */
