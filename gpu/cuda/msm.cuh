@@ -7,10 +7,12 @@
  *   msm_digits     scalars -> (bucket, point index and sign) pairs
  *   sort.cuh       pairs by bucket
  *   msm_starts     where each bucket's list begins
- *   rounds until no list is longer than one:
+ *   rounds until no list has points, but all have left their sums:
  *     msm_round_counts, scan, msm_round_pairs    who is added to whom
  *     msm_add_forward, msm_invert, msm_add_backward
- *   msm_buckets    running sums of the buckets of each window
+ *   of many buckets, halvings: the same additions, of neighbours, and msm_evens
+ *   msm_buckets    running sums of the buckets of each window, in pieces
+ *   msm_fold       the pieces' to the windows'
  *
  * Points are added in affine coordinates, 5M + 1S and a share of an inversion
  * instead of 8M + 2S: each round adds neighbours of a list, all additions of a
