@@ -110,7 +110,7 @@ struct job {
 	struct attempt attempts[JOB_ATTEMPTS_MAX];	/* the last ones */
 	uint32_t n_attempts;		/* all of them */
 	uint32_t refusals;		/* admissions that failed for no fault of the request */
-	uint32_t shortages;		/* those that failed for want of memory: not counted there */
+	uint32_t shortages;		/* those that found no memory: not counted there */
 	uint64_t refused;		/* bit per worker: it lacks parameters or memory */
 	uint8_t task[CONFIG_DEVICES_MAX];	/* enum task_state, by worker */
 
@@ -165,7 +165,8 @@ struct job *jobs_find_digest(const struct jobs *jobs, const uint8_t digest[SUBMI
 
 /*
  * What an engine planned; partitions whose proofs the journal gave are DONE
- * already, unless one of them is not in the plan: then none is.  -EPROTO: a plan that cannot be; -ENOMEM.
+ * already, unless one of them is not in the plan: then none is.  -EPROTO: a plan
+ * that cannot be; -ENOMEM.
  */
 int job_plan(struct job *job, const struct cuzk_plan *plan, uint64_t now_us);
 /* A proof out of the journal, before there is a plan. -ENOMEM. */
