@@ -112,9 +112,9 @@ int rpc_set_tls(struct rpc *rpc, const char *cert, const char *key, const char *
 void rpc_drain(struct rpc *rpc);
 /*
  * Sends what has been answered, ends the rest, joins the threads, frees.
- * NULL is accepted.  The owner has answered every call.  False: the library does
- * not let go; its threads run on and nothing is freed, so that the process has to
- * end by _exit().
+ * NULL is accepted.  The owner has answered every call.  False: the library did
+ * not let go of all connections by itself; threads of its own run on, and not
+ * everything is freed, so that the process has to end by _exit().
  */
 bool rpc_close(struct rpc *rpc);
 

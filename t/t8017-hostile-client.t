@@ -166,5 +166,5 @@ for _ in range(20):
 well("2,000 answers that nobody reads", 900)
 t = time.monotonic()
 equal(s.stop(), 0, "it ends as it should, with all of them there")
-ok(time.monotonic() - t < 8 * SLACK, f"after {time.monotonic() - t:.1f} s")
+ok(time.monotonic() - t < 10 * SLACK, f"after {time.monotonic() - t:.1f} s")
 done()

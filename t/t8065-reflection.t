@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cuzk import *
@@ -59,8 +60,11 @@ equal(sorted(r["methods"]["grpc.health.v1.Health"]), ["Check", "Watch"], "and of
 equal((r["unknown"], r["instance"], r["check"], r["other"]), ("not found", "cpu", "SERVING", 5),
       "calls by what it learnt: status, health, health of a service that there is not")
 equal(sorted([line(), line()]), ["SERVING", "other SERVICE_UNKNOWN"], "it watches the health")
-call = s.client().start_prove(request("window-post", "drain", b"drain"))
-s.wait_log("accepted")
+c = s.client()
+call = c.start_prove(request("window-post", "drain", b"drain"))
+limit = time.monotonic() + 10
+while parse(c.call("GetStatus")[1][0]).get(5, [b""])[0] == b"" and time.monotonic() < limit:
+    time.sleep(0.01)	# until the partition runs
 s.proc.terminate()
 equal(line(), "NOT_SERVING", "a service that drains says so")
 equal(result(parse(call.result())[1][0]).status, "COMPLETED", "while it proves to the end")
