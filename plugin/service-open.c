@@ -161,7 +161,6 @@ static void report(void *ctx, const char *line)
 	log_error("%s", line);
 }
 
-/* config_read() saw to it that TCP comes with all files for TLS, or is to be insecure. */
 /* The certificates of the configuration, as texts; to be freed on failure too. */
 struct tls_texts {
 	char *cert, *key, *ca;
@@ -186,6 +185,7 @@ static void tls_free(struct tls_texts *t)
 	pem_free(t->ca);
 }
 
+/* config_read() saw to it that TCP comes with all files for TLS, or is to be insecure. */
 static int open_rpc(struct service *svc)
 {
 	const struct config_global *g = &svc->config->global;
