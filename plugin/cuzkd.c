@@ -2,6 +2,7 @@
 /* cuzkd.c - the proving service */
 #include <errno.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,6 +215,8 @@ int main(int argc, char **argv)
 	} else {
 		log_set_level((int)svc.config->global.log_level);
 		raise_descriptors();
+		/* one heap: each thread of the network library would keep pages of its own */
+		mallopt(M_ARENA_MAX, 1);
 		status = run(&svc);
 	}
 	config_free(svc.config);
