@@ -39,7 +39,7 @@ static void test_good(void)
 		n++;
 		params += !strncmp(p, "param=", 6);
 	}
-	ok(params == 40 && n == params + 5, "%u entries, %u parameters", n, params);
+	ok(params == 41 && n == params + 5, "%u entries, %u parameters", n, params);
 	modinfo_free(&info);
 }
 
