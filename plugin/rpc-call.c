@@ -307,35 +307,45 @@ static grpc_status_code submission_status(int err)
 	}
 }
 
+/* The pieces of a message, *n of them, to be unref'd and freed; NULL: no memory. */
+static grpc_slice *read_slices(grpc_byte_buffer_reader *reader, int *n)
+{
+	grpc_slice *slices = NULL, *more;
+	int max = 0;
+
+	for (*n = 0;; (*n)++) {
+		if (*n == max) {
+			max = max ? 2 * max : 64;
+			more = reallocarray(slices, max, sizeof(*slices));
+			if (!more)
+				break;
+			slices = more;
+		}
+		if (!grpc_byte_buffer_reader_next(reader, &slices[*n]))
+			return slices;
+	}
+	while (*n)
+		grpc_slice_unref(slices[--*n]);
+	free(slices);
+	return NULL;
+}
+
 static void read_submission(struct call *call, grpc_byte_buffer_reader *reader)
 {
-	char text[SUBMIT_ERROR_TEXT];
-	grpc_slice *slices = NULL;
+	char text[SUBMIT_ERROR_TEXT] = "no memory for the request";
 	struct iovec *iov = NULL;
-	int n = 0, max = 0, err = 0, i;
+	grpc_slice *slices;
+	int n, err = 0, i;
 
-	for (;;) {
-		if (n == max) {
-			void *more_slices, *more_iov;
-
-			max = max ? 2 * max : 64;
-			more_slices = reallocarray(slices, max, sizeof(*slices));
-			if (more_slices)
-				slices = more_slices;
-			more_iov = reallocarray(iov, max, sizeof(*iov));
-			if (more_iov)
-				iov = more_iov;
-			if (!more_slices || !more_iov) {
-				err = -ENOMEM;
-				snprintf(text, sizeof(text), "no memory for the request");
-				break;
-			}
-		}
-		if (!grpc_byte_buffer_reader_next(reader, &slices[n]))
-			break;
-		iov[n].iov_base = GRPC_SLICE_START_PTR(slices[n]);
-		iov[n].iov_len = GRPC_SLICE_LENGTH(slices[n]);
-		n++;
+	slices = read_slices(reader, &n);
+	if (slices)
+		iov = calloc(n + 1, sizeof(*iov));
+	if (!iov)
+		err = -ENOMEM;
+	/* only now: a short slice has its bytes in itself, and moved with the array */
+	for (i = 0; i < n && !err; i++) {
+		iov[i].iov_base = GRPC_SLICE_START_PTR(slices[i]);
+		iov[i].iov_len = GRPC_SLICE_LENGTH(slices[i]);
 	}
 	atomic_fetch_add(&call->rpc->submissions, 1);
 	if (!err)
