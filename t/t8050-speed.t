@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """How fast the service takes and hands out work, on the null engine. Figures; no limits but generous ones."""
+import multiprocessing
 import os
 import sys
 import threading
@@ -116,5 +117,32 @@ equal(r.proof, null_proof(big, 10), "a 51 MiB request is proved")
 with open(f"/proc/{s.proc.pid}/status") as f:
     rss = next(l for l in f if l.startswith("VmRSS")).split()[1]
 diag(f"resident memory of the service: {int(rss) // 1024} MiB")
+# submit, durable, at a rate: 2,000 a second for two seconds, by four processes
+RATE, SENDERS, EACH = 2000, 4, 1000
+
+
+def send(k, start, out):
+    sender, took = s.client(), []
+    for i in range(EACH):
+        while (wait := start + i * SENDERS / RATE - time.monotonic()) > 0:
+            time.sleep(min(0.0005, wait))
+        t = time.monotonic()
+        sender.submit(request(payload=b"rate %d %d" % (k, i)))
+        took.append((time.monotonic() - t) * 1000)
+    out.put(took)
+
+
+out, start = multiprocessing.Queue(), time.monotonic() + 0.5
+senders = [multiprocessing.Process(target=send, args=(k, start, out)) for k in range(SENDERS)]
+for x in senders:
+    x.start()
+times = sum((out.get() for _ in senders), [])
+took = time.monotonic() - start
+for x in senders:
+    x.join()
+diag(f"submit, journalled, asked for {RATE} a second: {len(times) / took:.0f} jobs/s, median {quantile(times, .5):.2f} ms, "
+     f"p99 {quantile(times, .99):.2f} ms")
+equal(len(times), SENDERS * EACH, "and all were answered")
+
 equal(s.stop(), 0, "stop")
 done()
