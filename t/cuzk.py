@@ -7,6 +7,7 @@ the service answers is read by code that shares nothing with it.
 import array
 import atexit
 import hashlib
+import json
 import os
 import queue
 import re
@@ -70,6 +71,22 @@ def skip_all(what, why):
         sys.exit(1)
     print(f"1..0 # SKIP {what}: {why}", flush=True)
     sys.exit(0)
+
+
+def npm_modules(folder, packages, *flags):
+    """A folder with these packages, {name: version}, beside the tests that are built; the test is skipped without npm."""
+    if not shutil.which("node") or not shutil.which("npm"):
+        skip_all("npm", "node and npm are not installed")
+    modules = BUILD + "/t/" + folder
+    os.makedirs(modules, exist_ok=True)
+    if not all(os.path.exists(f"{modules}/node_modules/{name}/package.json") for name in packages):
+        with open(modules + "/package.json", "w") as f:
+            json.dump({"name": "cuzk-test", "private": True, "dependencies": packages}, f)
+        p = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--silent", *flags], cwd=modules,
+                           capture_output=True, text=True, timeout=300)
+        if p.returncode:
+            skip_all("npm", "npm install failed, offline perhaps: " + (p.stderr.strip().splitlines() or ["no message"])[-1])
+    return modules
 
 
 # ---- protocol buffers, as much as is needed ----

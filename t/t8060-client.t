@@ -3,7 +3,6 @@
 """A client made of npm's @grpc/grpc-js and the installed .proto works unchanged."""
 import json
 import os
-import shutil
 import subprocess
 import sys
 
@@ -12,17 +11,7 @@ from cuzk import *
 
 PACKAGES = {"@grpc/grpc-js": "1.12.6", "@grpc/proto-loader": "0.7.13"}
 
-if not shutil.which("node") or not shutil.which("npm"):
-    skip_all("npm", "node and npm are not installed")
-modules = BUILD + "/t/node"
-os.makedirs(modules, exist_ok=True)
-if not all(os.path.exists(f"{modules}/node_modules/{name}/package.json") for name in PACKAGES):
-    with open(modules + "/package.json", "w") as f:
-        json.dump({"name": "cuzk-test", "private": True, "dependencies": PACKAGES}, f)
-    p = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--silent"], cwd=modules,
-                       capture_output=True, text=True, timeout=300)
-    if p.returncode:
-        skip_all("npm", "npm install failed, offline perhaps: " + (p.stderr.strip().splitlines() or ["no message"])[-1])
+modules = npm_modules("node", PACKAGES)
 
 port = free_port()
 s = Service(settings=f"listen_tcp = 127.0.0.1:{port}\ninsecure = yes\n").start()

@@ -4,7 +4,6 @@
 import json
 import os
 import queue
-import shutil
 import subprocess
 import sys
 import threading
@@ -15,17 +14,7 @@ from cuzk import *
 
 PACKAGES = {"@grpc/grpc-js": "1.14.4", "grpc-js-reflection-client": "1.4.2"}
 
-if not shutil.which("node") or not shutil.which("npm"):
-    skip_all("npm", "node and npm are not installed")
-modules = BUILD + "/t/node-reflection"
-os.makedirs(modules, exist_ok=True)
-if not all(os.path.exists(f"{modules}/node_modules/{name}/package.json") for name in PACKAGES):
-    with open(modules + "/package.json", "w") as f:
-        json.dump({"name": "cuzk-test", "private": True, "dependencies": PACKAGES}, f)
-    p = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--silent", "--ignore-scripts"], cwd=modules,
-                       capture_output=True, text=True, timeout=300)
-    if p.returncode:
-        skip_all("npm", "npm install failed, offline perhaps: " + (p.stderr.strip().splitlines() or ["no message"])[-1])
+modules = npm_modules("node-reflection", PACKAGES, "--ignore-scripts")
 
 s = Service(engine="delay_ms = 500\n").start()
 p = subprocess.Popen(["node", SRC + "/t/reflect.mjs", modules, s.address], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
