@@ -92,20 +92,15 @@ static void raise_descriptors(void)
 		log_warning("cannot raise the limit of open files: %m");
 }
 
-static void report(void *ctx, const char *line)
-{
-	log_error("%s", line);
-}
-
 /* The status that a start would end with, as far as that can be told without one. */
 static int check_all(const struct config *config)
 {
-	bool pem = !pem_check(config, report, NULL);
+	bool pem = !pem_check(config, log_report, NULL);
 	unsigned int i;
 	int bad = 0;
 
 	for (i = 0; i < config->n_engines; i++)
-		if (instance_check(&config->engines[i], &config->global, report, NULL))
+		if (instance_check(&config->engines[i], &config->global, log_report, NULL))
 			bad++;
 	if (bad)
 		return EXIT_CONFIG;
@@ -201,7 +196,7 @@ int main(int argc, char **argv)
 		log_error("unexpected argument '%s'", argv[optind]);
 		return EXIT_CONFIG;
 	}
-	err = config_read(&svc.config, svc.config_path, report, NULL);
+	err = config_read(&svc.config, svc.config_path, log_report, NULL);
 	if (err) {
 		if (action == ACTION_RUN)
 			listen_turn_away();

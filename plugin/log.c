@@ -182,3 +182,8 @@ const char *log_class_name(uint32_t cls)
 
 	return cls < sizeof(names) / sizeof(names[0]) ? names[cls] : "?";
 }
+
+void log_report(void *ctx, const char *line)
+{
+	log_error("%s", line);
+}

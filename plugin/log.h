@@ -51,6 +51,9 @@ void log_event(int priority, const struct log_fields *fields, const char *fmt, .
 void log_eventv(int priority, const struct log_fields *fields, const char *fmt, va_list ap)
 	__attribute__((format(printf, 3, 0)));
 
+/* A line of those who report mistakes to a function: config_read(), pem_check(), ... */
+void log_report(void *ctx, const char *line);
+
 #define log_error(...)	log_event(LOG_ERR, NULL, __VA_ARGS__)
 #define log_warning(...) log_event(LOG_WARNING, NULL, __VA_ARGS__)
 #define log_notice(...)	log_event(LOG_NOTICE, NULL, __VA_ARGS__)

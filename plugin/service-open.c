@@ -156,11 +156,6 @@ static int open_sockets(struct service *svc)
 	return 0;
 }
 
-static void report(void *ctx, const char *line)
-{
-	log_error("%s", line);
-}
-
 /* The certificates of the configuration, as texts; to be freed on failure too. */
 struct tls_texts {
 	char *cert, *key, *ca;
@@ -226,14 +221,14 @@ static int open_rpc(struct service *svc)
 	return err;
 }
 
-void service_renew_tls(struct service *svc, config_report_fn report)
+void service_renew_tls(struct service *svc)
 {
 	struct tls_texts texts = { 0 };
 	int err;
 
 	if (!svc->tls_expiry)
 		return;
-	err = pem_check(svc->config, report, NULL);
+	err = pem_check(svc->config, log_report, NULL);
 	if (!err)
 		err = tls_read(&texts, &svc->config->global);
 	if (!err)
@@ -353,7 +348,7 @@ static int open_parts(struct service *svc)
 		log_error("cannot start: %s", strerror(-err));
 		return err;
 	}
-	err = pem_check(svc->config, report, NULL);
+	err = pem_check(svc->config, log_report, NULL);
 	if (!err)
 		err = service_open_journal(svc);
 	if (!err)

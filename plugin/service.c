@@ -368,11 +368,6 @@ void service_stop(struct service *svc)
 	service_check(svc);
 }
 
-static void report(void *ctx, const char *line)
-{
-	log_error("%s", line);
-}
-
 static void reload_worker(struct service *svc, struct worker *w)
 {
 	instance_set_global(w->inst, &svc->config->global);
@@ -393,17 +388,17 @@ void service_reload(struct service *svc)
 
 	if (manager_waits_for_reload(svc))
 		notify_reloading(svc->notify);
-	if (config_read(&next, svc->config_path, report, NULL)) {
+	if (config_read(&next, svc->config_path, log_report, NULL)) {
 		log_error("reload: %s has errors; the configuration stays as it was",
 			  svc->config_path);
 	} else {
-		n = config_apply(svc->config, next, report, NULL);
+		n = config_apply(svc->config, next, log_report, NULL);
 		config_free(next);
 		log_set_level((int)svc->config->global.log_level);
 		for (i = 0; i < svc->n_workers; i++)
 			reload_worker(svc, &svc->workers[i]);
 		service_share_memory(svc);
-		service_renew_tls(svc, report);
+		service_renew_tls(svc);
 		if (svc->ready)
 			workers_tell_kinds(svc);	/* kinds may have changed */
 		svc->may_be_stranded = true;

@@ -262,8 +262,8 @@ void service_keep_settle(struct service *svc);
 /* Sets the budgets anew, after an instance went or the configuration changed. */
 void service_share_memory(struct service *svc);
 
-/* service-open.c: the files of the certificates, read again; those that are no good change nothing. */
-void service_renew_tls(struct service *svc, config_report_fn report);
+/* service-open.c: the certificates' files, read again; those that are no good change nothing. */
+void service_renew_tls(struct service *svc);
 
 /* ---- api.c ---- */
 
