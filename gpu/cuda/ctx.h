@@ -21,7 +21,7 @@
 
 #define CUDA_MODULES 4
 #define CUDA_STEPS 2
-/* Buckets that are worth halving before their running sums: a halving takes 0.15 ms beside its additions. */
+/* Buckets worth halving before their running sums: it takes 0.15 ms beside its additions. */
 #define CUDA_HALVE_LEAST (1u << 20)
 
 /* A large launch that is queued, see steps.c. */

@@ -156,7 +156,8 @@ static int add_windows(struct cuda_windows *w, struct cuda_ctx *ctx, const struc
 	r = cuda_alloc(ctx, &buckets, point * n_buckets * (uint64_t)count);
 	for (at = 0; at < count && !r; at += per_group)
 		r = msm_group(ctx, w->group, w->points, 1, &w->scalars, w->index, w->n, cut,
-			      first + at, count - at < per_group ? count - at : per_group, w->bias, buckets + point * n_buckets * (uint64_t)at);
+			      first + at, count - at < per_group ? count - at : per_group,
+			      w->bias, buckets + point * n_buckets * (uint64_t)at);
 	if (!r)
 		r = msm_sum_buckets(ctx, w->group, buckets, n_buckets, (uint32_t)count,
 				    w->sums + 2 * point * (uint64_t)first);

@@ -16,7 +16,7 @@
 #define MSM_MAX_WINDOWS CUDA_WINDOWS	/* c >= 4 */
 /* pairs sorted at once: more windows together for short sums, one for long */
 #define MSM_GROUP_PAIRS (1ull << 28)
-/* buckets summed at once: enough to fill the device, bounded for the memory; one window's at least */
+/* buckets summed at once: enough to fill the device, one window's at least */
 #define MSM_BATCH_BUCKETS (1ull << (MSM_MAX_WINDOW - 1))
 
 /* XYZZ as the kernels leave it */
@@ -90,8 +90,8 @@ struct msm_leavings {
 
 /*
  * Additions of neighbours: slot i adds points pairs[i] and pairs[i] + 1, by their names
- * in values if that is not 0, or with its top bit set pairs[i] and what is left.  prefix has a coordinate for each slot; totals and scratch
- * one for each of msm_add_threads(slots).
+ * in values if that is not 0, or with its top bit set pairs[i] and what is left.  prefix
+ * has a coordinate for each slot; totals and scratch one for each of msm_add_threads(slots).
  */
 struct msm_round {
 	struct msm_points points;
@@ -164,7 +164,7 @@ static inline uint64_t msm_buckets_cost(uint64_t n)
 int msm_group(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr points, unsigned int k,
 	      const CUdeviceptr *scalars, CUdeviceptr index, uint32_t n, const struct msm_cut *cut,
 	      int first, int count, CUdeviceptr bias, CUdeviceptr buckets);
-/* Sums the buckets of count windows, n_buckets (a power of two) each, to XYZZ out[count] on the host. */
+/* Sums the buckets of count windows, n_buckets (a power of two) each: XYZZ out[count], on the host. */
 int msm_sum_buckets(struct cuda_ctx *ctx, enum cuda_group group, CUdeviceptr buckets,
 		    uint32_t n_buckets, uint32_t count, uint8_t *out);
 void g1_from_xyzz(struct g1 *r, const struct g1_xyzz *p);
